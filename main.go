@@ -1,0 +1,18 @@
+// Command bot announces new articles once per account, on schedule.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"bot/cmd"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cmd.Run(ctx, cmd.System())
+	stop()
+	os.Exit(code)
+}

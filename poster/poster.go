@@ -1,0 +1,130 @@
+// Package poster is the sending side: what a platform is to the rest of the
+// program, how an attempt can end, and the one HTTP round trip all platforms
+// share. Each platform is a small package below this one.
+package poster
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// Article is one page of a site as its source describes it.
+type Article struct {
+	// URL is the absolute http(s) address that is announced: the source's own,
+	// less tracking parameters.
+	URL string
+	// Title is plain text, at most 4 KiB. Empty when the source names none.
+	Title string
+	// Summary is plain text. Empty when the source names none.
+	Summary string
+	// Author is the first author's name. Empty when the source names none.
+	Author string
+	// Image is the absolute address of the article's picture. Empty for none.
+	Image string
+	// Categories are the source's own labels, in its order.
+	Categories []string
+	// GUID is the source's own identifier of the article. Empty for none.
+	GUID string
+	// Source is the name of the source that listed the article. Empty for
+	// addresses given by hand.
+	Source string
+	// Published and Updated are in UTC, in whole milliseconds. Zero: undated.
+	Published, Updated time.Time
+}
+
+// Post is one announcement as the rules made it, before a platform shapes it.
+type Post struct {
+	// ID is the entry's, the same for every attempt.
+	ID string
+	// Destination is the name of the destination it goes to.
+	Destination string
+	// Text is the rendered text, within the platform's Limit.
+	Text string
+	// Article is what is announced.
+	Article Article
+}
+
+// Message is one announcement as it goes out. It is made before the claim and
+// stored with it, and every attempt sends these bytes and no others. It holds no
+// secret.
+type Message struct {
+	// ID is the entry's: the idempotency key wherever a platform takes one.
+	ID string
+	// Text is the announcement's text, for people to read.
+	Text string
+	// Body is the request's body, or what else the platform needs to repeat it, as
+	// UTF-8 text.
+	Body []byte
+}
+
+// Receipt is what a platform said of a delivered announcement.
+type Receipt struct {
+	// RemoteID is the platform's own identifier of the post. Empty when it gives none.
+	RemoteID string
+	// RemoteURL is the post's public address. Empty when it gives none.
+	RemoteURL string
+}
+
+// Poster announces on one account or channel of one platform. Its methods may be
+// called concurrently.
+type Poster interface {
+	// Traits says what the platform promises and demands. No I/O.
+	Traits() Traits
+	// Render shapes the post into what will be sent. No I/O. An error means that
+	// this post can never be sent as it is.
+	Render(p Post) (Message, error)
+	// Post sends the message once; it never repeats it by itself. An error wraps
+	// *Error, which says how the attempt ended; any other error means Unknown.
+	// No error, receipt or log line carries a secret.
+	Post(ctx context.Context, m Message) (Receipt, error)
+}
+
+// Traits are what the rest of the program needs to know of a platform. Code
+// branches on them, never on a platform's name.
+type Traits struct {
+	// Identity is the text whose fingerprint is the destination's identity: its
+	// webhook, or what stands for one.
+	Identity Secret
+	// Idempotent says for how long after the first attempt a repeated Message.ID
+	// is announced only once. Zero: not at all.
+	Idempotent time.Duration
+	// Limit says how long a text may be, and how the platform counts.
+	Limit Limit
+}
+
+// Settings are one destination's own settings in the config file.
+type Settings interface {
+	// Decode fills the struct that into points to, field by field by their yaml
+	// tags, strictly: a key that into has no field for is an error, as is a value
+	// of another kind. A field of type Secret may also be given as NAME_file. The
+	// errors name file, line and column, and all of them are returned joined.
+	Decode(into any) error
+	// Errorf returns an error about the named setting that carries the file, line
+	// and column where it stands, or where the destination begins if it is absent.
+	Errorf(key, format string, args ...any) error
+}
+
+// Options are what every platform is given beside its settings.
+type Options struct {
+	// Destination is the destination's name in the config file.
+	Destination string
+	// HTTP is the client for every request. Client wraps it safely.
+	HTTP *http.Client
+	// Now is the program's clock.
+	Now func() time.Time
+	// UserAgent names the program to servers.
+	UserAgent string
+	// Stdout is where a platform that prints does so.
+	Stdout io.Writer
+}
+
+// Driver makes the posters of one platform.
+type Driver struct {
+	// Name is the platform's name: a destination's type in the config file.
+	Name string
+	// New makes the poster of one destination. It does no I/O. Its errors are
+	// those of Settings.
+	New func(s Settings, o Options) (Poster, error)
+}
