@@ -82,6 +82,14 @@ func unrepeatable(e Entry, now time.Time, honoured time.Duration) bool {
 	return !e.Claim.FirstAt.IsZero() && now.Sub(e.Claim.FirstAt) >= honoured
 }
 
+// Refuse fails a queued entry that cannot be sent as it is, before any claim.
+func Refuse(e Entry, reason string) (Entry, error) {
+	if e.Status != Queued {
+		return e, ErrNotDue
+	}
+	return failed(e, reason), nil
+}
+
 // Attempt is how one attempt to send ended.
 type Attempt struct {
 	// Receipt is what the platform said. Only when Err is nil.

@@ -1,0 +1,285 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"bot/poster"
+)
+
+const (
+	// sendLimit bounds one attempt, and settleLimit the record of how it went,
+	// both by the machine's own clock and whether or not the run is interrupted.
+	sendLimit, settleLimit = 60 * time.Second, 30 * time.Second
+	// patience is after how many unknown outcomes in a row a destination is left
+	// alone for this run, so that one that hangs does not make a whole backlog
+	// uncertain.
+	patience = 3
+)
+
+// lane is what is due at one destination, served one at a time.
+type lane struct {
+	*pass
+	d      *Destination
+	traits poster.Traits
+	due    []dueEntry
+	// sent counts this run's attempts, unknown those in a row that ended so.
+	sent, unknown int
+	// reserved: the next attempt's place in the destination's spacing is taken.
+	reserved bool
+}
+
+type dueEntry struct {
+	entry Entry
+	gone  bool
+}
+
+// waitError says that the lane is over for this run, and why, unless that was
+// said already.
+type waitError string
+
+func (w waitError) Error() string { return string(w) }
+
+const overForNow waitError = ""
+
+// run serves the lane until it is empty or has to wait.
+func (l *lane) run(ctx context.Context) error {
+	for i, e := range l.due {
+		if ctx.Err() != nil {
+			return nil
+		}
+		err := l.serve(ctx, e)
+		wait, waits := errors.AsType[waitError](err)
+		switch {
+		case err == nil, errors.Is(err, ErrNotDue), errors.Is(err, ErrNotFound):
+			// Done, or another worker was faster.
+		case waits:
+			if rest := len(l.due) - i; wait != "" {
+				l.notice(false, "%s waits: %s (%d due)", l.d.Name, wait, rest)
+			}
+			return nil
+		case ctx.Err() != nil:
+			return nil
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// serve brings one entry as far as it goes now. Everything that can be checked is
+// checked, and the message is made, before the claim.
+func (l *lane) serve(ctx context.Context, d dueEntry) error {
+	e, store := d.entry, l.Queue.Store
+	if unrepeatable(e, l.Queue.now(), l.traits.Idempotent) {
+		return l.expire(ctx, d)
+	}
+	message := e.Message
+	if message.ID == "" {
+		var err error
+		if message, err = l.Queue.Render(e, l.d); err != nil {
+			return l.refuse(ctx, e, err)
+		}
+	}
+	if l.o.DryRun {
+		if err := l.takeAttempt(); err != nil {
+			return err
+		}
+		l.sent++
+		l.record(Sent{Entry: e, Destination: l.d.Name, Text: message.Text})
+		return nil
+	}
+	if err := l.mayClaim(ctx); err != nil {
+		return err
+	}
+	claim := l.claim()
+	e, err := store.Update(ctx, e.ID, func(e Entry) (Entry, error) {
+		return TakeClaim(e, l.Queue.now(), d.gone, l.traits.Idempotent, claim, message)
+	})
+	if err != nil {
+		return err
+	}
+	l.reserved = false
+	l.sent++
+	return l.send(ctx, e)
+}
+
+// claim makes a fresh claim for this worker.
+func (l *lane) claim() Claim {
+	now := l.Queue.now()
+	return Claim{Token: l.Token(), By: l.Worker, At: now, LeaseUntil: now.Add(Lease)}
+}
+
+// takeAttempt takes one attempt from what the run and the destination may make.
+func (l *lane) takeAttempt() error {
+	if l.d.MaxPerRun > 0 && l.sent >= l.d.MaxPerRun {
+		return waitError("max_per_run is reached")
+	}
+	if !l.take() {
+		return waitError("the run's limit is reached")
+	}
+	return nil
+}
+
+// mayClaim returns a waitError unless the destination may be sent to now. The
+// attempt is counted and its place in the spacing reserved, for all workers,
+// before the claim; if the claim is lost, the next entry has them.
+func (l *lane) mayClaim(ctx context.Context) error {
+	fleet, err := ReadBook[Pacing](ctx, l.Queue.Store, FleetBook)
+	if err != nil {
+		return err
+	}
+	if fleet.Paused != nil {
+		return waitError("everything is paused: " + fleet.Paused.Reason)
+	}
+	book := DestinationBook(l.d.Name)
+	pacing, err := ReadBook[Pacing](ctx, l.Queue.Store, book)
+	if err != nil {
+		return err
+	}
+	now := l.Queue.now()
+	if l.reserved {
+		return l.d.open(pacing, now)
+	}
+	if err := l.d.may(pacing, now); err != nil {
+		return err
+	}
+	if err := l.takeAttempt(); err != nil {
+		return err
+	}
+	if l.d.MinInterval > 0 || pacing.Paused != nil {
+		err = ChangeBook(ctx, l.Queue.Store, book, func(p *Pacing) error {
+			if err := l.d.may(*p, now); err != nil {
+				return err
+			}
+			p.Paused, p.LastSentAt = nil, now
+			return nil
+		})
+	}
+	l.reserved = err == nil
+	return err
+}
+
+// may returns a waitError unless pacing lets the destination be sent to now.
+func (d *Destination) may(p Pacing, now time.Time) error {
+	if err := d.open(p, now); err != nil {
+		return err
+	}
+	if next := p.LastSentAt.Add(d.MinInterval); !p.LastSentAt.IsZero() && next.After(now) {
+		return waitError("min_interval, until " + next.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// open returns a waitError while the destination is paused or asked to be left
+// alone. A pause that a refusal brought about ends when the settings are others.
+func (d *Destination) open(p Pacing, now time.Time) error {
+	if p.Paused != nil && (p.Paused.Settings == "" || p.Paused.Settings == d.Settings) {
+		return waitError("paused: " + p.Paused.Reason)
+	}
+	if p.NotBefore.After(now) {
+		return waitError("not before " + p.NotBefore.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// expire records that nobody knows how the entry's last attempt went.
+func (l *lane) expire(ctx context.Context, d dueEntry) error {
+	if l.o.DryRun {
+		return nil
+	}
+	e, err := l.Queue.Store.Update(ctx, d.entry.ID, func(e Entry) (Entry, error) {
+		return Expire(e, l.Queue.now(), d.gone, l.traits.Idempotent)
+	})
+	if err == nil {
+		l.record(Sent{Entry: e, Destination: l.d.Name, Outcome: poster.Unknown.String()})
+	}
+	return err
+}
+
+// refuse records that the entry cannot be sent as it is.
+func (l *lane) refuse(ctx context.Context, e Entry, why error) error {
+	reason := fmt.Sprintf("cannot be sent as it is: %v", why)
+	if l.o.DryRun {
+		e.Reason = reason
+	} else {
+		var err error
+		if e, err = l.Queue.Store.Update(ctx, e.ID, func(e Entry) (Entry, error) { return Refuse(e, reason) }); err != nil {
+			return err
+		}
+	}
+	l.record(Sent{Entry: e, Destination: l.d.Name, Outcome: poster.RejectedContent.String()})
+	return nil
+}
+
+// send sends a claimed entry and records how it went, interrupted or not.
+func (l *lane) send(ctx context.Context, e Entry) error {
+	ctx = context.WithoutCancel(ctx)
+	sending, cancel := context.WithTimeout(ctx, sendLimit)
+	receipt, sendErr := l.d.Poster.Post(sending, e.Message)
+	cancel()
+	outcome := poster.OutcomeOf(sendErr)
+
+	settling, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	token, text := e.Claim.Token, e.Message.Text
+	settled, err := l.Queue.Store.Update(settling, e.ID, func(e Entry) (Entry, error) {
+		return Settle(e, l.Queue.now(), token, Attempt{Receipt: receipt, Err: sendErr, Repeat: l.traits.Idempotent > 0})
+	})
+	if err != nil {
+		// The entry stays claimed, and the next run finds it so.
+		l.record(Sent{Entry: e, Destination: l.d.Name, Outcome: outcome.String(), Text: text})
+		return fmt.Errorf("record how %s was sent to %s (%s): %w", e.Article.URL, l.d.Name, outcome, err)
+	}
+	l.record(Sent{Entry: settled, Destination: l.d.Name, Outcome: outcome.String(), Text: text})
+	return l.after(settling, outcome, sendErr, settled)
+}
+
+// after decides from the last attempt whether the lane goes on.
+func (l *lane) after(ctx context.Context, outcome poster.Outcome, sendErr error, e Entry) error {
+	switch outcome {
+	case poster.RejectedDestination:
+		return l.pause(ctx, sendErr)
+	case poster.Later:
+		return l.wait(ctx, sendErr, e)
+	case poster.Unknown:
+		if l.unknown++; l.unknown >= patience {
+			return waitError(fmt.Sprintf("%d sends in a row ended unknown", l.unknown))
+		}
+	default:
+		l.unknown = 0
+	}
+	return nil
+}
+
+// pause throws the destination's kill switch until somebody mends it.
+func (l *lane) pause(ctx context.Context, why error) error {
+	err := ChangeBook(ctx, l.Queue.Store, DestinationBook(l.d.Name), func(p *Pacing) error {
+		p.Paused = &Pause{Reason: why.Error(), Since: l.Queue.now(), Settings: l.d.Settings}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	l.notice(true, "%s is paused: %v. Mend it, then `bot resume %s`", l.d.Name, why, l.d.Name)
+	return overForNow
+}
+
+// wait lets the destination's other entries wait as long as this one, since what
+// it said of one request it would say of the next.
+func (l *lane) wait(ctx context.Context, why error, e Entry) error {
+	until := e.DueAt
+	if until.IsZero() {
+		until = nextAttempt(l.Queue.now(), e.Attempts, why)
+	}
+	err := ChangeBook(ctx, l.Queue.Store, DestinationBook(l.d.Name), func(p *Pacing) error {
+		p.NotBefore = until
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return overForNow
+}
