@@ -1,0 +1,42 @@
+.DEFAULT_GOAL := help
+.PHONY: help build test race lint bench fuzz demo ci clean
+
+LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+FUZZTIME ?= 30s
+
+help: ## list the verbs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/bot
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/bot .
+
+test: ## run the tests
+	go test ./...
+
+race: ## run the tests under the race detector
+	go test -race ./...
+
+lint: ## go vet and golangci-lint
+	go vet ./...
+	go run $(LINT) run ./...
+
+bench: ## run the benchmarks
+	go test -run '^$$' -bench . ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	@for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "-- $$pkg $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+		done; \
+	done
+
+demo: ## see the whole thing work, in ten seconds and without a network
+	go run . demo
+
+ci: ## run what a change has to pass
+	bash .ci/run
+
+clean: ## remove what the build left
+	rm -rf bin bot
+	go clean -testcache
