@@ -50,7 +50,7 @@ var thirdParties = []thirdParty{
 	{module: "cloud.google.com/go/firestore", by: []string{"queue/firestore"}},
 	{module: "github.com/go-json-experiment/json", by: []string{"queue", "queue/jsonstore", "queue/firestore"}},
 	{module: "github.com/goccy/go-yaml", by: []string{"config"}},
-	{module: "github.com/google/uuid", by: []string{"dedupe"}},
+	{module: "github.com/google/uuid", by: []string{"dedupe", "queue/jsonstore"}},
 	{module: "github.com/mmcdole/gofeed", by: []string{"queue/collect"}},
 	{module: "github.com/rivo/uniseg", by: []string{"poster"}},
 	{module: "github.com/robfig/cron/v3", by: []string{"queue", "cmd"}},
