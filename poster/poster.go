@@ -92,6 +92,18 @@ type Traits struct {
 	Idempotent time.Duration
 	// Limit says how long a text may be, and how the platform counts.
 	Limit Limit
+	// Escape makes of a plain text, of one line, what the platform shows as that
+	// text and nothing else: no markup, no mention. It is applied to what came from
+	// outside, never to addresses or to the operator's own words. It is pure, and
+	// gives more for more. Nil: the platform shows every text as it is.
+	Escape func(text string) string
+}
+
+// Checker is implemented by posters that can ask their platform whether it would
+// take a post, without posting. A poster without it cannot be asked.
+type Checker interface {
+	// Check asks once. Its error says what to mend, as those of Post do.
+	Check(ctx context.Context) error
 }
 
 // Settings are one destination's own settings in the config file.

@@ -1,0 +1,49 @@
+// Package platforms is the one list of what announcements can be sent to.
+package platforms
+
+import (
+	"slices"
+
+	"bot/poster"
+	"bot/poster/console"
+	"bot/poster/discord"
+	"bot/poster/slack"
+	"bot/poster/webhook"
+)
+
+// All returns the drivers of all platforms, sorted by name.
+func All() []poster.Driver {
+	return []poster.Driver{
+		console.Driver(),
+		discord.Driver(),
+		slack.Driver(),
+		webhook.Driver(),
+	}
+}
+
+// Find returns the driver of that name.
+func Find(name string) (poster.Driver, bool) {
+	for _, d := range All() {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return poster.Driver{}, false
+}
+
+// Names returns the names of all platforms, sorted.
+func Names() []string {
+	var names []string
+	for _, d := range All() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// Planned reports whether a platform of that name is to come: a config that names
+// it is not wrong, only early.
+func Planned(name string) bool {
+	return slices.Contains([]string{
+		"bluesky", "exec", "googlechat", "mastodon", "matrix", "ntfy", "teams", "telegram", "x",
+	}, name)
+}
