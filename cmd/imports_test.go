@@ -49,7 +49,6 @@ type thirdParty struct {
 var thirdParties = []thirdParty{
 	{module: "cloud.google.com/go/firestore", by: []string{"queue/firestore"}},
 	{module: "github.com/go-json-experiment/json", by: []string{"queue", "queue/jsonstore", "queue/firestore"}},
-	{module: "github.com/goccy/go-yaml", by: []string{"config"}},
 	{module: "github.com/google/uuid", by: []string{"dedupe", "queue/jsonstore"}},
 	{module: "github.com/mmcdole/gofeed", by: []string{"queue/collect"}},
 	{module: "github.com/rivo/uniseg", by: []string{"poster"}},
@@ -57,6 +56,7 @@ var thirdParties = []thirdParty{
 	{module: "github.com/rogpeppe/go-internal", tests: true},
 	{module: "github.com/spf13/cobra", by: []string{"cmd"}},
 	{module: "github.com/stretchr/testify", tests: true},
+	{module: "go.yaml.in/yaml/v4", by: []string{"config"}},
 	{module: "golang.org/x/net", by: []string{"dedupe", "queue/collect"}},
 	{module: "golang.org/x/sys", by: []string{"queue/jsonstore"}},
 	{module: "golang.org/x/term", by: []string{"cmd"}},
