@@ -1,0 +1,46 @@
+package config
+
+// later notes what this version reads and cannot do yet, so that it is refused
+// and never quietly left out. This is the whole list of it.
+func (s *section) later() {
+	for _, f := range s.n.fields {
+		if what := notYet(s.name, f.key, f.value); what != "" {
+			s.p.note(f.problem("%s is not available in this version", what))
+		}
+	}
+}
+
+// notYet names what is not available of a section's key with this value, or
+// returns "".
+func notYet(section, key string, n *node) string {
+	switch section + "." + key {
+	case "config.serve",
+		"state.project", "state.database", "state.fleet",
+		"source.sitemap",
+		"destination.slots", "destination.quiet", "destination.max_per_day":
+		return key
+	case "state.backend":
+		return ifValue(key, n, "firestore")
+	case "source.ready", "source.guid":
+		return ifValue(key, n, "true")
+	case "rule.announce":
+		if n.kind == isMapping {
+			return "announce: every"
+		}
+		return ifValue(key, n, "daily", "weekly", "monthly")
+	case "rule.per":
+		return ifValue(key, n, "source", "category")
+	case "rule.mode":
+		return ifValue(key, n, "shadow")
+	}
+	return ""
+}
+
+func ifValue(key string, n *node, values ...string) string {
+	for _, v := range values {
+		if n.text == v {
+			return key + ": " + v
+		}
+	}
+	return ""
+}
