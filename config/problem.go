@@ -99,9 +99,10 @@ type place struct {
 	line, column int
 }
 
-// problem returns a problem at the place.
+// problem returns a problem at the place. The format may hold %w, of which only
+// the text is kept.
 func (w place) problem(format string, args ...any) Problem {
-	return Problem{File: w.file, Line: w.line, Column: w.column, Text: fmt.Sprintf(format, args...)}
+	return Problem{File: w.file, Line: w.line, Column: w.column, Text: fmt.Errorf(format, args...).Error()}
 }
 
 // Spot is where something stands in the config file, for those who find fault
