@@ -39,19 +39,23 @@ func (c *Client) Classify(r Response) error {
 			outcome, reason = Later, "it is not available for now"
 		}
 	}
-	return c.Fail(outcome, r, reason, statusMend(r.Status))
+	mend := ""
+	if outcome == RejectedDestination {
+		mend = statusMend(r.Status)
+	}
+	return c.Fail(outcome, r, reason, mend)
 }
 
 // Fail returns an *Error for an answer: how the attempt ended, what happened in
 // the platform's words, what the server itself said of it, and when to come back
-// (for Later). For RejectedDestination it adds what a person has to mend, an
-// imperative, and how to go on. Secrets are cut out.
+// (for Later). mend is an imperative for where a person has to mend something; it
+// may be empty. Secrets are cut out.
 func (c *Client) Fail(o Outcome, r Response, what, mend string) error {
 	if said := c.said(r); said != "" {
 		what += " (" + said + ")"
 	}
-	if o == RejectedDestination {
-		what = c.mend(what, mend)
+	if mend != "" {
+		what += "; " + mend
 	}
 	e := c.fail(o, r.Status, what)
 	if o != Later {

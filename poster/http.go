@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -24,11 +23,10 @@ const maxAnswer = 1 << 20
 // Client makes requests for one destination, each exactly once, and tells how
 // they ended. It is used concurrently.
 type Client struct {
-	http        *http.Client
-	now         func() time.Time
-	userAgent   string
-	destination string
-	redactor    redactor
+	http      *http.Client
+	now       func() time.Time
+	userAgent string
+	redactor  redactor
 	// traced: the transport is Go's own, so that what a trace does not see did not
 	// happen.
 	traced bool
@@ -42,11 +40,10 @@ func NewClient(o Options, secrets ...Secret) *Client {
 		base = &http.Client{}
 	}
 	c := &Client{
-		http:        sendClient(base),
-		now:         o.Now,
-		userAgent:   o.UserAgent,
-		destination: o.Destination,
-		redactor:    newRedactor(secrets),
+		http:      sendClient(base),
+		now:       o.Now,
+		userAgent: o.UserAgent,
+		redactor:  newRedactor(secrets),
 	}
 	_, c.traced = c.http.Transport.(*http.Transport)
 	return c
@@ -96,7 +93,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 	var seen phase
 	req, err := c.request(httptrace.WithClientTrace(ctx, seen.trace()), r)
 	if err != nil {
-		return Response{}, c.fail(RejectedDestination, 0, c.mend("its address or headers are not valid", "check its settings"))
+		return Response{}, c.fail(RejectedDestination, 0, "its address or headers are not valid; check its settings")
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -157,7 +154,7 @@ func (c *Client) transportError(err error, seen *phase) error {
 	case seen.wrote.Load():
 		return c.fail(Unknown, 0, "no answer after the request was sent, so it may have been published: "+what)
 	case badCertificate(err):
-		return c.fail(RejectedDestination, 0, c.mend("the server's certificate is not valid: "+what, "mend it"))
+		return c.fail(RejectedDestination, 0, "the server's certificate is not valid: "+what)
 	case traced || neverConnected(err):
 		return c.fail(Later, 0, "not sent: "+what)
 	default:
@@ -189,9 +186,4 @@ func neverConnected(err error) bool {
 // fail returns how an attempt ended, in one line without secrets.
 func (c *Client) fail(o Outcome, status int, reason string) *Error {
 	return &Error{Outcome: o, Status: status, Reason: shorten(c.Redact(reason), maxReason)}
-}
-
-// mend adds to what is wrong with the destination what to do about it.
-func (c *Client) mend(what, mend string) string {
-	return fmt.Sprintf("%s; %s, then `bot resume %s`", what, mend, c.destination)
 }

@@ -40,9 +40,9 @@ func Names() []string {
 	return names
 }
 
-// Planned reports whether a platform of that name is to come: a config that names
+// Later reports whether a platform of that name is to come: a config that names
 // it is not wrong, only early.
-func Planned(name string) bool {
+func Later(name string) bool {
 	return slices.Contains([]string{
 		"bluesky", "exec", "googlechat", "mastodon", "matrix", "ntfy", "teams", "telegram", "x",
 	}, name)

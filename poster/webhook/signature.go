@@ -77,4 +77,3 @@ func signature(key poster.Secret, id, at string, body []byte) string {
 	mac.Write(body)
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
-
