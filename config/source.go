@@ -70,7 +70,7 @@ func (s *section) address(key string, n *node) string {
 		s.p.note(n.problem("%s: not an address that a request can be made to", key))
 	case isAddress:
 		return text
-	case looksLikeHost.MatchString(text):
+	case looksLikeHost.MatchString(text), key == "site" && looksLikeHost.MatchString(text+"/"):
 		s.p.note(n.problem("%s: an address begins with https:// or http://; put ./ before the path of a file", key))
 	default:
 		return s.p.path(text)
@@ -78,9 +78,9 @@ func (s *section) address(key string, n *node) string {
 	return ""
 }
 
-// looksLikeHost finds addresses that lack their scheme: a path of a file seldom
-// begins with a name like example.com/.
-var looksLikeHost = regexp.MustCompile(`^(?i)([a-z0-9-]+\.)+[a-z]{2,}(:[0-9]+)?(/|$)`)
+// looksLikeHost finds addresses that lack their scheme: the path of a file seldom
+// begins with a folder like example.com.
+var looksLikeHost = regexp.MustCompile(`^(?i)([a-z0-9-]+\.)+[a-z]{2,}(:[0-9]+)?/`)
 
 // isHTTP reports whether a request can be made to the address.
 func isHTTP(address string) bool {
