@@ -1,0 +1,151 @@
+package jsonstore
+
+import (
+	"maps"
+
+	"bot/queue"
+)
+
+// batch is what a group of steps makes of the view. Steps see what the steps
+// before them in the batch did.
+type batch struct {
+	s *Store
+	// kept is what the steps did that went well; step is the one that runs now.
+	kept, step changes
+}
+
+// changes are events, and what they make of the view.
+type changes struct {
+	events []change
+	items  map[string]*item
+	books  map[string][]byte
+	// sync: they have to be on the disk before they count as done.
+	sync bool
+}
+
+// change is an event with the item it makes. Nil if it is not an entry's.
+type change struct {
+	event
+	item *item
+}
+
+func (c *changes) add(e event, i *item) {
+	c.events = append(c.events, change{e, i})
+	switch {
+	case i != nil && c.items == nil:
+		c.items = map[string]*item{i.id: i}
+	case i != nil:
+		c.items[i.id] = i
+	case c.books == nil:
+		c.books = map[string][]byte{e.name: e.value}
+	default:
+		c.books[e.name] = e.value
+	}
+}
+
+// item returns what is known of an entry beside posted.json. Nil: nothing.
+func (b *batch) item(id string) *item {
+	if i, ok := b.step.items[id]; ok {
+		return i
+	}
+	if i, ok := b.kept.items[id]; ok {
+		return i
+	}
+	return b.s.view.items[id]
+}
+
+// book returns a small record. Nil: there is none.
+func (b *batch) book(name string) []byte {
+	if value, ok := b.step.books[name]; ok {
+		return value
+	}
+	if value, ok := b.kept.books[name]; ok {
+		return value
+	}
+	return b.s.view.books[name]
+}
+
+// put records what becomes of an entry. over says that posted.json has an older
+// record of it.
+func (b *batch) put(e queue.Entry, over bool) error {
+	raw, err := queue.MarshalRecord(e)
+	if err != nil {
+		return err
+	}
+	next := successor(b.item(e.ID), e.ID, raw, clone(e), over)
+	b.step.add(event{kind: anEntry, value: raw, over: next.over}, next)
+	b.step.sync = b.step.sync || e.Status == queue.Sending
+	return nil
+}
+
+// forget records that an entry is forgotten.
+func (b *batch) forget(id string, over bool) {
+	next := successor(b.item(id), id, nil, queue.Entry{}, over)
+	b.step.add(event{kind: aForgotten, name: id, over: next.over}, next)
+}
+
+// putBook records a small record. Nil forgets it.
+func (b *batch) putBook(name string, value []byte) {
+	b.step.add(event{kind: aBook, name: name, value: value}, nil)
+}
+
+// mustSync asks that all the step did is on the disk before it counts as done.
+func (b *batch) mustSync() { b.step.sync = true }
+
+func (b *batch) dropStep() { b.step = changes{} }
+
+func (b *batch) keepStep() {
+	if len(b.kept.events) == 0 {
+		b.kept, b.step = b.step, changes{}
+		return
+	}
+	b.kept.events = append(b.kept.events, b.step.events...)
+	b.kept.items = merge(b.kept.items, b.step.items)
+	b.kept.books = merge(b.kept.books, b.step.books)
+	b.kept.sync = b.kept.sync || b.step.sync
+	b.step = changes{}
+}
+
+func merge[V any](into, from map[string]V) map[string]V {
+	if into == nil {
+		return from
+	}
+	maps.Copy(into, from)
+	return into
+}
+
+// write appends the batch's events to the journal, and then to the view.
+func (b *batch) write() error {
+	if len(b.kept.events) == 0 {
+		return nil
+	}
+	s := b.s
+	if err := s.adopt(); err != nil {
+		return err
+	}
+	buf := s.buf[:0]
+	for i, c := range b.kept.events {
+		c.n, c.durable = s.journal.next+int64(i), s.journal.durable
+		var err error
+		if buf, err = appendLine(buf, c.event); err != nil {
+			return err
+		}
+	}
+	s.buf = buf
+	if err := s.journal.append(buf, int64(len(b.kept.events))); err != nil {
+		return err
+	}
+	if b.kept.sync {
+		if err := s.journal.sync(); err != nil {
+			return err
+		}
+	}
+	for _, c := range b.kept.events {
+		if c.item != nil {
+			s.view.put(c.item)
+		} else {
+			s.view.putBook(c.name, c.value)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package jsonstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"bot/queue"
+
+	"golang.org/x/sys/unix"
+)
+
+// op is one step on the ledger that waits for its turn. Steps that wait at the
+// same time are taken together, under one lock and with one write and one sync:
+// whoever comes first does it for all.
+type op struct {
+	// apply reads the view and says what becomes of it. If it returns an error
+	// nothing of that is kept.
+	apply func(*batch) error
+	// after runs when it is written, still under the lock. Nil: nothing.
+	after func() error
+	err   error
+	// wake tells the waiting goroutine that its step is done, or that it leads.
+	wake chan struct{}
+	lead bool
+}
+
+// do runs o on the ledger as it stands, under the lock, and makes what it did
+// durable as far as it needs to be. o may be run by another goroutine.
+func (s *Store) do(ctx context.Context, o *op) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.readOnly {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.closed {
+			return errClosed
+		}
+		return s.look(o)
+	}
+	o.wake = make(chan struct{}, 1)
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return errClosed
+	}
+	s.pending = append(s.pending, o)
+	o.lead = !s.leading
+	s.leading = true
+	s.mu.Unlock()
+	if !o.lead && !s.await(ctx, o) {
+		return ctx.Err()
+	}
+	if o.lead {
+		s.leadFor(ctx, o)
+	}
+	return o.err
+}
+
+// look runs o on a store for reading only.
+func (s *Store) look(o *op) error {
+	b := &batch{s: s}
+	if err := o.apply(b); err != nil {
+		return err
+	}
+	if len(b.step.events) > 0 {
+		return ErrReadOnly
+	}
+	return nil
+}
+
+// await waits until o is done or leads. It reports false if ctx ended before
+// anyone took o, which is then withdrawn.
+func (s *Store) await(ctx context.Context, o *op) bool {
+	select {
+	case <-o.wake:
+		return true
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	waiting := slices.Index(s.pending, o)
+	if waiting >= 0 {
+		s.pending = slices.Delete(s.pending, waiting, waiting+1)
+		if o.lead {
+			s.handOver()
+		}
+	}
+	s.mu.Unlock()
+	if waiting < 0 {
+		<-o.wake // It is being written at this moment.
+	}
+	return waiting < 0
+}
+
+// leadFor takes the lock and does all that waits, own among it.
+func (s *Store) leadFor(ctx context.Context, own *op) {
+	err := s.lock.acquire(ctx, unix.LOCK_EX)
+	s.mu.Lock()
+	ops := s.pending
+	s.pending = nil
+	if err != nil && !errors.Is(err, queue.ErrLocked) {
+		// It was this goroutine's own context, and is no matter of the others.
+		s.pending = slices.DeleteFunc(ops, func(o *op) bool { return o == own })
+		ops = []*op{own}
+	}
+	s.mu.Unlock()
+	if err == nil {
+		err = s.commit(ops)
+		if rerr := s.lock.release(); err == nil {
+			err = rerr
+		}
+	}
+	s.mu.Lock()
+	s.handOver()
+	s.mu.Unlock()
+	for _, o := range ops {
+		if o.err == nil {
+			o.err = err
+		}
+		if o != own {
+			o.wake <- struct{}{}
+		}
+	}
+}
+
+// handOver lets the first that waits lead. It is called under s.mu by whoever led.
+func (s *Store) handOver() {
+	s.leading = len(s.pending) > 0
+	if s.leading {
+		first := s.pending[0]
+		first.lead = true
+		first.wake <- struct{}{}
+	}
+}
+
+// commit applies ops in their order. It is called under the lock. The error is
+// every op's: nothing of any was kept.
+func (s *Store) commit(ops []*op) error {
+	if s.broken != nil {
+		return s.broken
+	}
+	if err := s.refresh(); err != nil {
+		return err
+	}
+	b := &batch{s: s}
+	for _, o := range ops {
+		if o.err = o.apply(b); o.err != nil {
+			b.dropStep()
+			continue
+		}
+		b.keepStep()
+	}
+	if err := b.write(); err != nil {
+		if p, ok := errors.AsType[*poison](err); ok {
+			s.broken = fmt.Errorf("the ledger cannot be trusted until it is opened again: %w", p.err)
+		}
+		return err
+	}
+	for _, o := range ops {
+		if o.err == nil && o.after != nil {
+			o.err = o.after()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package jsonstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"bot/dedupe"
+	"bot/queue"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// identity is one version of a file. While its inode is held open by somebody its
+// number is not given to another.
+type identity struct {
+	ino   uint64
+	size  int64
+	mtime int64
+}
+
+func (i identity) stand() stand { return stand{Size: i.size, Mtime: i.mtime} }
+
+// want is an entry that is looked for in posted.json.
+type want struct {
+	id string
+	// key finds records that have no ID. Zero where it is not known; every such
+	// record's key has to be made then.
+	key dedupe.Key
+}
+
+// hit is what posted.json has of an entry.
+type hit struct {
+	raw   []byte
+	known queue.Known
+}
+
+// history is what is known of one version of posted.json, which is never loaded:
+// the answers of the scans made so far.
+type history struct {
+	id identity
+	// file is held open so that id stays unique.
+	file *os.File
+	// answers has a hit for each ID that was looked for, nil for those that are not
+	// there.
+	answers map[string]*hit
+	// checked: some scan has read this version to its end.
+	checked bool
+}
+
+func (h *history) close() {
+	if h != nil && h.file != nil {
+		h.file.Close()
+	}
+}
+
+// lacking returns those of wants that were not looked for yet.
+func (h *history) lacking(wants []want) []want {
+	var lack []want
+	for _, w := range wants {
+		if _, ok := h.answers[w.id]; !ok {
+			lack = append(lack, w)
+		}
+	}
+	return lack
+}
+
+// scanHistory looks for wants in posted.json at path as it stands now.
+func scanHistory(ctx context.Context, path string, wants []want) (*history, error) {
+	f, err := openState(path)
+	if err != nil {
+		return nil, err
+	}
+	h, err := scanOpen(ctx, f, path, wants)
+	if err != nil {
+		f.Close()
+	}
+	return h, err
+}
+
+func scanOpen(ctx context.Context, f *os.File, path string, wants []want) (*history, error) {
+	id, err := statOpen(f)
+	if err != nil {
+		return nil, err
+	}
+	h := &history{id: id, file: f, answers: make(map[string]*hit, len(wants)), checked: true}
+	for _, w := range wants {
+		h.answers[w.id] = nil
+	}
+	err = eachValue(&contextReader{ctx, io.NewSectionReader(f, 0, id.size)}, path, func(raw jsontext.Value, _ span) error {
+		e, err := queue.ParseRecord(raw, queue.InPosted)
+		if err != nil {
+			return err
+		}
+		if old, ok := h.answers[e.ID]; ok && old == nil {
+			h.answers[e.ID] = &hit{
+				raw:   bytes.Clone(raw),
+				known: queue.Known{ID: e.ID, Status: e.Status, Rule: e.Rule, URLOnly: e.URLOnly()},
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// openState opens a file of the ledger for reading.
+func openState(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, missing(path)
+	}
+	return f, err
+}
+
+// contextReader reads until ctx ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r *contextReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
+}

@@ -1,0 +1,195 @@
+package jsonstore
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+)
+
+// reserveStep is by how much the journal's reserved space grows: many claims, and
+// little to give back.
+const reserveStep = 256 << 10
+
+// journal is the open journal. All of it happens under the lock.
+type journal struct {
+	path string
+	file *os.File
+	// ino tells this journal from the one that a fold puts in its place. The open
+	// file keeps the number from being used again.
+	ino uint64
+	// end is where the lines that were read or written end; size is the file's,
+	// with the space reserved after them, which holds zeros.
+	end, size int64
+	// next is the number of the next line.
+	next int64
+	// durable is how much of it is known to be on the disk.
+	durable int64
+	head    head
+	plain   bool // the file system cannot reserve space
+}
+
+// fresh reports whether something was appended behind end. It costs one read of
+// one byte, where readTail reads all the reserved space.
+func (j *journal) fresh() (bool, error) {
+	var first [1]byte
+	n, err := j.file.ReadAt(first[:], j.end)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	return n == 1 && first[0] != 0, nil
+}
+
+// readTail reads the lines that stand after end, hands each to apply, and moves
+// end behind them. Where a line cannot be read it returns how many bytes from end
+// on are no lines: a torn end, to be cut off. Damage below what was durable is a
+// *FileError.
+func (j *journal) readTail(apply func(event) error) (torn int64, err error) {
+	data, err := io.ReadAll(io.NewSectionReader(j.file, j.end, j.size-j.end))
+	if err != nil {
+		return 0, err
+	}
+	for {
+		line, rest, ok := bytes.Cut(data, []byte("\n"))
+		if !ok {
+			break
+		}
+		e, ok := parseLine(line)
+		if !ok || e.n != j.next {
+			break
+		}
+		if err := apply(e); err != nil {
+			return 0, fileErrorf(j.path, j.end, "the line is sealed and yet cannot be read: %w", err)
+		}
+		j.durable = max(j.durable, e.durable)
+		j.next++
+		j.end += int64(len(line)) + 1
+		data = rest
+	}
+	data = bytes.TrimRight(data, "\x00")
+	if len(data) == 0 {
+		return 0, nil
+	}
+	return int64(len(data)), j.assess(data)
+}
+
+// assess decides about bytes from end on that are no line. If a later line was
+// written when they were on the disk already, the disk has lost them, and that is
+// an error. Else they are what a crash left of the last writes.
+func (j *journal) assess(data []byte) error {
+	begin := []byte(`{"n":`)
+	for at := 0; at < len(data); {
+		line, _, _ := bytes.Cut(data[at:], []byte("\n"))
+		// Where a newline was lost, or zeros stand, a line may begin anywhere.
+		for from := bytes.Index(line, begin); from >= 0; {
+			if e, ok := parseLine(line[from:]); ok && e.durable > j.end {
+				return fileErrorf(j.path, j.end, "it is damaged here, and sound again at byte %d; "+
+					"put the directory back from a backup, or see docs/local-state.md", j.end+int64(at+from))
+			}
+			next := bytes.Index(line[from+1:], begin)
+			if next < 0 {
+				break
+			}
+			from += 1 + next
+		}
+		at += len(line) + 1
+	}
+	return nil
+}
+
+// cut saves the torn end of n bytes to the file called aside, and cuts it off.
+func (j *journal) cut(n int64, aside string) error {
+	torn := make([]byte, n)
+	if _, err := j.file.ReadAt(torn, j.end); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_APPEND, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(torn, '\n'))
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	return j.trim()
+}
+
+// append writes the lines of buf, n of them, at the end. On an error none of them
+// is there.
+func (j *journal) append(buf []byte, n int64) error {
+	if err := j.makeRoom(int64(len(buf))); err != nil {
+		return err
+	}
+	written, err := j.file.WriteAt(buf, j.end)
+	if err == nil && written != len(buf) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		if terr := j.trim(); terr != nil {
+			return &poison{fmt.Errorf("%w, and it could not be undone: %w", err, terr)}
+		}
+		return err
+	}
+	j.end += int64(len(buf))
+	j.size = max(j.size, j.end)
+	j.next += n
+	return nil
+}
+
+// sync makes all that was appended durable.
+func (j *journal) sync() error {
+	if j.durable >= j.end {
+		return nil
+	}
+	if err := syncData(j.file); err != nil {
+		// What a failed sync left in memory may never reach the disk and look as if
+		// it had, so nothing can be trusted until the files are read again.
+		return &poison{err}
+	}
+	j.durable = j.end
+	return nil
+}
+
+// makeRoom reserves space for n more bytes.
+func (j *journal) makeRoom(n int64) error {
+	if j.plain || j.end+n <= j.size {
+		return nil
+	}
+	size := (j.end + n + reserveStep - 1) / reserveStep * reserveStep
+	ok, err := reserve(j.file, j.size, size)
+	if err != nil {
+		// Nearly full: what is needed may still fit.
+		size = j.end + n
+		ok, err = reserve(j.file, j.size, size)
+	}
+	if err != nil {
+		if terr := j.trim(); terr != nil {
+			return &poison{terr}
+		}
+		return err
+	}
+	if !ok {
+		j.plain = true
+		return nil
+	}
+	j.size = size
+	return nil
+}
+
+// trim gives back the reserved space.
+func (j *journal) trim() error {
+	if err := j.file.Truncate(j.end); err != nil {
+		return err
+	}
+	j.size = j.end
+	return nil
+}
+
+// poison is an error after which the store answers nothing else.
+type poison struct{ err error }
+
+func (p *poison) Error() string { return p.err.Error() }
+func (p *poison) Unwrap() error { return p.err }

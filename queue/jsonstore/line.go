@@ -1,0 +1,217 @@
+package jsonstore
+
+import (
+	"bytes"
+	"encoding/hex"
+	"hash/crc32"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A line of the journal is one event:
+//
+//	{"n":SEQ,"b":DURABLE,…,"crc":"xxxxxxxx"}
+//
+// SEQ counts up by one from the head's 0. DURABLE is how many bytes of the journal
+// were known to be on the disk when the line was written: a line that cannot be
+// read below that number of a later line is damage, one above it a torn end. The
+// checksum is CRC-32C (RFC 3720 §12.1) over everything before its comma.
+type event struct {
+	kind eventKind
+	// n and durable are SEQ and DURABLE.
+	n, durable int64
+	// over: the record takes the place of one that posted.json may still have.
+	over bool
+	// name is the ID of an entry that is forgotten, or the name of a small record.
+	name string
+	// value is the record. Nil where a small record is forgotten.
+	value []byte
+	// base is what the events stand upon.
+	base base
+}
+
+type eventKind int
+
+const (
+	// anEntry: value is an entry's new record.
+	anEntry eventKind = iota
+	// aForgotten: the entry called name is forgotten.
+	aForgotten
+	// aBook: value is the new small record called name.
+	aBook
+	// aBase: the two arrays were seen to stand as base says.
+	aBase
+)
+
+// base says how the two arrays were left by whoever last wrote, or checked, both:
+// with no entry in both of them, and nothing in either that could not be read.
+// While they stand so they need not be checked against each other again.
+type base struct {
+	Posted stand `json:"posted"`
+	Queue  stand `json:"queue"`
+}
+
+// stand is what tells one version of a file from another: bytes, and nanoseconds
+// since 1970.
+type stand struct {
+	Size  int64 `json:"size"`
+	Mtime int64 `json:"mtime"`
+}
+
+const (
+	tailLen = len(`,"crc":"00000000"}`)
+	// maxLine bounds what one event may take, to tell a line from garbage.
+	maxLine = 64 << 20
+)
+
+// castagnoli is CRC-32C's table; the standard library keeps one.
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+// appendLine appends the event's line, with its newline, to buf.
+func appendLine(buf []byte, e event) ([]byte, error) {
+	start := len(buf)
+	buf = append(buf, `{"n":`...)
+	buf = strconv.AppendInt(buf, e.n, 10)
+	buf = append(buf, `,"b":`...)
+	buf = strconv.AppendInt(buf, e.durable, 10)
+	if e.over {
+		buf = append(buf, `,"over":true`...)
+	}
+	var err error
+	switch e.kind {
+	case anEntry:
+		buf = append(buf, `,"entry":`...)
+		buf = append(buf, e.value...)
+	case aForgotten:
+		buf = append(buf, `,"forget":`...)
+		buf, err = jsontext.AppendQuote(buf, e.name)
+	case aBook:
+		buf = append(buf, `,"book":`...)
+		if buf, err = jsontext.AppendQuote(buf, e.name); err == nil {
+			buf = append(buf, `,"value":`...)
+			if e.value == nil {
+				buf = append(buf, "null"...)
+			}
+			buf = append(buf, e.value...)
+		}
+	case aBase:
+		buf = append(buf, `,"base":`...)
+		var b []byte
+		b, err = json.Marshal(e.base)
+		buf = append(buf, b...)
+	}
+	return seal(buf, start), err
+}
+
+// seal ends the line that starts at start with its checksum.
+func seal(buf []byte, start int) []byte {
+	sum := checksum(buf[start:])
+	buf = append(buf, `,"crc":"`...)
+	buf = hex.AppendEncode(buf, []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
+	return append(buf, "\"}\n"...)
+}
+
+// unseal returns what a line, without its newline, has before its checksum, and
+// whether that is right.
+func unseal(line []byte) ([]byte, bool) {
+	if len(line) < tailLen || len(line) > maxLine {
+		return nil, false
+	}
+	text, tail := line[:len(line)-tailLen], line[len(line)-tailLen:]
+	var sum [4]byte
+	if string(tail[:8]) != `,"crc":"` || string(tail[16:]) != `"}` {
+		return nil, false
+	}
+	if _, err := hex.Decode(sum[:], tail[8:16]); err != nil {
+		return nil, false
+	}
+	want := uint32(sum[0])<<24 | uint32(sum[1])<<16 | uint32(sum[2])<<8 | uint32(sum[3])
+	return text, checksum(text) == want
+}
+
+// parseLine reads one line without its newline. The event's value is a part of it.
+func parseLine(line []byte) (event, bool) {
+	text, ok := unseal(line)
+	if !ok {
+		return event{}, false
+	}
+	var e event
+	if e.n, text, ok = cutInt(text, `{"n":`); !ok {
+		return e, false
+	}
+	if e.durable, text, ok = cutInt(text, `,"b":`); !ok {
+		return e, false
+	}
+	text, e.over = bytes.CutPrefix(text, []byte(`,"over":true`))
+	if value, ok := bytes.CutPrefix(text, []byte(`,"entry":`)); ok {
+		e.kind, e.value = anEntry, value
+		return e, true
+	}
+	if value, ok := bytes.CutPrefix(text, []byte(`,"forget":`)); ok {
+		e.kind = aForgotten
+		return e, json.Unmarshal(value, &e.name) == nil
+	}
+	if value, ok := bytes.CutPrefix(text, []byte(`,"base":`)); ok {
+		e.kind = aBase
+		return e, json.Unmarshal(value, &e.base) == nil
+	}
+	return e, parseBook(text, &e)
+}
+
+func parseBook(text []byte, e *event) bool {
+	text, ok := bytes.CutPrefix(text, []byte(`,"book":`))
+	if !ok {
+		return false
+	}
+	name, value, ok := bytes.Cut(text, []byte(`,"value":`))
+	if !ok || json.Unmarshal(name, &e.name) != nil {
+		return false
+	}
+	if e.kind = aBook; string(value) != "null" {
+		e.value = value
+	}
+	return true
+}
+
+// cutInt takes prefix and the whole number after it from the front of text.
+func cutInt(text []byte, prefix string) (n int64, rest []byte, ok bool) {
+	text, ok = bytes.CutPrefix(text, []byte(prefix))
+	if !ok {
+		return 0, nil, false
+	}
+	digits := 0
+	for digits < len(text) && digits < 18 && text[digits] >= '0' && text[digits] <= '9' {
+		n = n*10 + int64(text[digits]-'0')
+		digits++
+	}
+	return n, text[digits:], digits > 0
+}
+
+// head is the journal's first line.
+type head struct {
+	N     int    `json:"n"`
+	Fleet string `json:"fleet"`
+	Head  int    `json:"head"`
+	Base  base   `json:"base"`
+}
+
+// appendHead appends the first line of the journal of the ledger called fleet.
+func appendHead(buf []byte, fleet string, b base) ([]byte, error) {
+	start := len(buf)
+	line, err := json.Marshal(head{Fleet: fleet, Head: 1, Base: b})
+	if err != nil {
+		return nil, err
+	}
+	return seal(append(buf, line[:len(line)-1]...), start), nil
+}
+
+func parseHead(line []byte) (head, bool) {
+	var h head
+	text, ok := unseal(line)
+	if !ok || json.Unmarshal(append(bytes.Clone(text), '}'), &h) != nil {
+		return h, false
+	}
+	return h, h.N == 0 && h.Head >= 1 && h.Fleet != ""
+}

@@ -1,0 +1,177 @@
+package jsonstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"bot/queue"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Get implements queue.Store.
+func (s *Store) Get(ctx context.Context, id string) (queue.Entry, error) {
+	var found queue.Entry
+	err := s.entry(ctx, id, nil, func(_ *batch, e queue.Entry, _ bool) error {
+		found = clone(e)
+		return nil
+	})
+	return found, err
+}
+
+// entry runs apply on the entry with this ID. old says that it stands in
+// posted.json.
+func (s *Store) entry(ctx context.Context, id string, after func() error, apply func(b *batch, e queue.Entry, old bool) error) error {
+	notFound := fmt.Errorf("%w: %s", queue.ErrNotFound, id)
+	history := false
+	err := s.with(ctx, step{after: after, apply: func(b *batch, _ func(string) *hit) error {
+		i := b.item(id)
+		switch {
+		case i == nil:
+			history = true
+			return nil
+		case !i.live():
+			return notFound
+		}
+		return apply(b, i.entry, i.posted)
+	}})
+	if err != nil || !history {
+		return err
+	}
+	return s.with(ctx, step{wants: []want{{id: id}}, after: after, apply: func(b *batch, answer func(string) *hit) error {
+		if i := b.item(id); i.live() {
+			return apply(b, i.entry, i.posted)
+		} else if h := answer(id); i == nil && h != nil {
+			e, err := queue.ParseRecord(h.raw, queue.InPosted)
+			if err != nil {
+				return err
+			}
+			return apply(b, e, true)
+		}
+		return notFound
+	}})
+}
+
+// Due implements queue.Store. It yields the entries as they stand when it begins.
+func (s *Store) Due(ctx context.Context, until time.Time) iter.Seq2[queue.Entry, error] {
+	return func(yield func(queue.Entry, error) bool) {
+		due, err := s.collect(ctx, func(e queue.Entry) bool {
+			at := e.Due()
+			return !at.IsZero() && !at.After(until)
+		})
+		slices.SortFunc(due, func(a, b queue.Entry) int {
+			return cmp.Or(a.Due().Compare(b.Due()), a.QueuedAt.Compare(b.QueuedAt), cmp.Compare(a.ID, b.ID))
+		})
+		yieldAll(due, err, yield)
+	}
+}
+
+// Waiting implements queue.Store. It yields the entries as they stand when it
+// begins.
+func (s *Store) Waiting(ctx context.Context) iter.Seq2[queue.Entry, error] {
+	return func(yield func(queue.Entry, error) bool) {
+		waiting, err := s.collect(ctx, func(e queue.Entry) bool { return !e.Status.Final() })
+		yieldAll(waiting, err, yield)
+	}
+}
+
+// collect returns the entries of the view for which take is true, in the view's
+// order.
+func (s *Store) collect(ctx context.Context, take func(queue.Entry) bool) ([]queue.Entry, error) {
+	var all []queue.Entry
+	err := s.with(ctx, step{apply: func(b *batch, _ func(string) *hit) error {
+		for _, i := range s.view.order {
+			if i = b.item(i.id); i.live() && take(i.entry) {
+				all = append(all, clone(i.entry))
+			}
+		}
+		return nil
+	}})
+	return all, err
+}
+
+func yieldAll(entries []queue.Entry, err error, yield func(queue.Entry, error) bool) {
+	if err != nil {
+		yield(queue.Entry{}, err)
+		return
+	}
+	for _, e := range entries {
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
+
+// All implements queue.Store. It yields the entries as they stand when it begins:
+// the history first, streamed from posted.json, then what is in memory. A record
+// that an earlier bot left in posted.json twice is yielded twice.
+func (s *Store) All(ctx context.Context) iter.Seq2[queue.Entry, error] {
+	return func(yield func(queue.Entry, error) bool) {
+		if err := s.all(ctx, yield); err != nil {
+			yield(queue.Entry{}, err)
+		}
+	}
+}
+
+func (s *Store) all(ctx context.Context, yield func(queue.Entry, error) bool) error {
+	known := map[string]bool{}
+	var live []queue.Entry
+	var old *openHistory
+	err := s.with(ctx, step{apply: func(b *batch, _ func(string) *hit) error {
+		for _, i := range s.view.order {
+			i = b.item(i.id)
+			known[i.id] = true
+			if i.live() {
+				live = append(live, clone(i.entry))
+			}
+		}
+		var err error
+		old, err = s.openHistory()
+		return err
+	}})
+	if err != nil {
+		return err
+	}
+	defer old.close()
+	more := true
+	err = eachValue(&contextReader{ctx, old.reader()}, s.files.posted, func(raw jsontext.Value, _ span) error {
+		e, err := queue.ParseRecord(raw, queue.InPosted)
+		if err != nil {
+			return err
+		}
+		if known[e.ID] {
+			return nil
+		}
+		if more = yield(clone(e), nil); !more {
+			return errStop
+		}
+		return nil
+	})
+	if !more {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range live {
+		if !yield(e, nil) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Book implements queue.Store.
+func (s *Store) Book(ctx context.Context, name string) (json.RawMessage, error) {
+	var value json.RawMessage
+	err := s.do(ctx, &op{apply: func(b *batch) error {
+		value = slices.Clone(b.book(name))
+		return nil
+	}})
+	return value, err
+}

@@ -1,0 +1,188 @@
+package jsonstore
+
+import (
+	"context"
+
+	"bot/dedupe"
+	"bot/queue"
+)
+
+// step is what with does on the ledger.
+type step struct {
+	// wants are looked for in posted.json first.
+	wants []want
+	// apply works on the view. answer gives what posted.json has of a want.
+	apply func(b *batch, answer func(id string) *hit) error
+	// after runs when the batch is written, still under the lock.
+	after func() error
+}
+
+// with runs a step under the lock, when posted.json has been searched for all the
+// step wants. The search itself, which takes time, is made without the lock: if
+// posted.json is another by the time the lock is held, it is made again.
+func (s *Store) with(ctx context.Context, st step) error {
+	const patience = 3
+	var found *history
+	defer func() { found.close() }()
+	for try := 0; ; try++ {
+		var search bool
+		var lack []want
+		o := &op{after: st.after}
+		o.apply = func(b *batch) error {
+			var err error
+			search, lack, err = s.prepare(found, st.wants)
+			found = nil
+			if err == nil && search && try >= patience {
+				// Others change it all the time, so this is done under their noses.
+				if found, err = s.search(context.WithoutCancel(ctx), lack); err == nil {
+					search, lack, err = s.prepare(found, st.wants)
+					found = nil
+				}
+			}
+			if err != nil || search {
+				o.after = nil
+				return err
+			}
+			return st.apply(b, func(id string) *hit { return s.history.answers[id] })
+		}
+		if err := s.do(ctx, o); err != nil || !search {
+			return err
+		}
+		var err error
+		if found, err = s.search(ctx, lack); err != nil {
+			return err
+		}
+	}
+}
+
+// search looks for wants in posted.json.
+func (s *Store) search(ctx context.Context, wants []want) (*history, error) {
+	if s.readOnly {
+		return scanOpen(ctx, s.history.file, s.files.posted, wants)
+	}
+	return scanHistory(ctx, s.files.posted, wants)
+}
+
+// prepare takes in what a search found, settles the view with it, and says
+// whether a search is needed, and for what.
+func (s *Store) prepare(found *history, wants []want) (search bool, lack []want, err error) {
+	if err := s.takeIn(found); err != nil {
+		return false, nil, err
+	}
+	lack = s.history.lacking(wants)
+	search = len(lack) > 0
+	if s.settled() {
+		return search, lack, nil
+	}
+	unsettled := s.history.lacking(s.overlap())
+	if len(unsettled) > 0 || !s.history.checked {
+		return true, append(lack, unsettled...), nil
+	}
+	if err := s.settle(); err != nil {
+		return false, nil, err
+	}
+	return search, lack, nil
+}
+
+// takeIn makes what a search found a part of what is known of posted.json, if it
+// is still the same file.
+func (s *Store) takeIn(found *history) error {
+	now := identity{}
+	if s.readOnly {
+		now = s.history.id
+	} else {
+		var err error
+		if now, err = statFull(s.files.posted); err != nil {
+			found.close()
+			return absentOr(err, s.files.posted)
+		}
+	}
+	if s.history == nil || s.history.id != now {
+		s.history.close()
+		s.history = &history{id: now, answers: map[string]*hit{}}
+	}
+	if found == nil {
+		return nil
+	}
+	if found.id != now {
+		found.close()
+		return nil
+	}
+	for id, h := range found.answers {
+		s.history.answers[id] = h
+	}
+	s.history.checked = s.history.checked || found.checked
+	if s.history.file == nil {
+		s.history.file = found.file
+	} else if found.file != s.history.file {
+		found.close()
+	}
+	return nil
+}
+
+// settled reports whether the two arrays are known to have no entry in common that
+// the view does not know of.
+func (s *Store) settled() bool {
+	now := base{Posted: s.history.id.stand(), Queue: s.queueID.stand()}
+	if s.base == now {
+		return true
+	}
+	return s.settledFor.posted == s.history.id && s.settledFor.queue == s.queueID
+}
+
+// overlap are the entries of the view that posted.json may have as well: after a
+// crash in a fold, and where somebody else wrote the files.
+func (s *Store) overlap() []want {
+	var all []want
+	for _, i := range s.view.items {
+		if !i.live() || i.over || i.posted {
+			continue
+		}
+		all = append(all, want{i.id, i.entry.Key})
+		if doubtful(i) {
+			all = append(all, wantKey(i.entry.Key.URLOnly()))
+		}
+	}
+	return all
+}
+
+func wantKey(k dedupe.Key) want { return want{k.ID(), k} }
+
+// settle lets posted.json have the last word on the entries that it and the view
+// have in common: what is announced is not sent again.
+func (s *Store) settle() error {
+	for _, i := range s.view.order {
+		if !i.live() || i.over || i.posted {
+			continue
+		}
+		if h := s.history.answers[i.id]; h != nil {
+			e, err := queue.ParseRecord(h.raw, queue.InPosted)
+			if err != nil {
+				return err
+			}
+			s.view.put(&item{id: i.id, raw: h.raw, entry: e, posted: true})
+			s.unwritten = true
+			continue
+		}
+		if doubtful(i) && s.history.answers[i.entry.Key.URLOnly().ID()] != nil {
+			e := i.entry
+			e.Status = queue.Held
+			e.Reason = "its address was announced before destinations were recorded; release it if this destination has not had it"
+			raw, err := queue.MarshalRecord(e)
+			if err != nil {
+				return err
+			}
+			s.view.put(&item{id: i.id, raw: raw, entry: e})
+			s.unwritten = true
+		}
+	}
+	s.settledFor.posted, s.settledFor.queue = s.history.id, s.queueID
+	return nil
+}
+
+// doubtful reports whether an entry comes from an earlier bot's queue and could
+// have been announced by one earlier still, which recorded addresses only.
+func doubtful(i *item) bool {
+	return i.queued && i.entry.Status == queue.Queued && i.entry.QueuedAt.IsZero() &&
+		i.entry.Key.Bucket == "" && !i.entry.URLOnly()
+}

@@ -1,0 +1,219 @@
+package jsonstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"bot/queue"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	fileMode = 0o600
+	dirMode  = 0o700
+
+	// lockTimeout is how long a locked ledger is waited for, unless Options says
+	// otherwise.
+	lockTimeout = 10 * time.Second
+)
+
+// Options say which ledger is opened, and how.
+type Options struct {
+	// Dir is the directory of the ledger.
+	Dir string
+	// Now is the program's clock. It is asked for labels only; nothing is ordered
+	// by it.
+	Now func() time.Time
+	// LockTimeout is how long to wait for another process that holds the lock. Zero:
+	// 10 s, which is far longer than any step takes.
+	LockTimeout time.Duration
+}
+
+// Store is a ledger in a directory. It implements queue.Store.
+type Store struct {
+	dir      string
+	now      func() time.Time
+	readOnly bool
+	files    files
+	lock     *lock
+	warnings []string
+
+	// mu guards who leads and what waits. In a store for reading only it guards
+	// everything.
+	mu      sync.Mutex
+	pending []*op
+	leading bool
+	closed  bool
+
+	// All below belongs to whoever leads, and is valid while the lock is held.
+
+	ledger  ledger
+	adopted bool // ledger.json is there
+	journal *journal
+	view    *view
+	// queueID is the queue.json that was read into view, held open by queueFile.
+	queueID   identity
+	queueFile *os.File
+	history   *history
+	base      base
+	// settledFor are the two arrays that are known to share no entry, or whose
+	// shared entries were settled in view.
+	settledFor struct{ posted, queue identity }
+	// unwritten: view holds what neither queue.json nor the journal says.
+	unwritten bool
+	// unreadable: a scan found posted.json to be no good.
+	unreadable bool
+	stale      bool
+	broken     error
+	buf        []byte
+}
+
+var _ queue.Store = (*Store)(nil)
+
+// files are the paths of a ledger's files, with symbolic links followed, so that
+// what is replaced is the file and not the link.
+type files struct{ posted, queue, books, journal, torn, ledger, lock string }
+
+func filesOf(dir string) files {
+	at := func(name string) string {
+		path := filepath.Join(dir, name)
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
+		return path
+	}
+	return files{
+		posted: at("posted.json"), queue: at("queue.json"), books: at("bookkeeping.json"),
+		journal: at("journal.jsonl"), torn: at("journal.torn"), ledger: at("ledger.json"), lock: at(".lock"),
+	}
+}
+
+// Open opens a ledger for reading and writing. Any number of processes may have it
+// open. A directory that an earlier bot left is taken over with the first change,
+// or with Close.
+//
+// It returns queue.ErrNoLedger if there is none, queue.ErrLocked if another
+// process does not let go of the lock, ErrMoved if the ledger is elsewhere by now,
+// and a *FileError for a file that is missing or cannot be read.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s := newStore(o)
+	if err := s.exists(); err != nil {
+		return nil, err
+	}
+	l, err := openLock(s.files.lock, true, s.patience(o))
+	if err != nil {
+		return nil, err
+	}
+	s.lock = l
+	// The first step loads.
+	s.stale = true
+	if err := s.do(ctx, &op{apply: func(*batch) error { return nil }}); err != nil {
+		s.letGo()
+		return nil, err
+	}
+	return s, nil
+}
+
+// OpenReadOnly opens a ledger to look at it as it stands now. It writes nothing,
+// needs no right to write, and shows nothing of what is changed later. It returns
+// the errors of Open, and the store's methods that change something return
+// ErrReadOnly.
+func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
+	s := newStore(Options{Dir: dir})
+	s.readOnly = true
+	if err := s.exists(); err != nil {
+		return nil, err
+	}
+	l, err := openLock(s.files.lock, false, lockTimeout)
+	switch {
+	case err == nil:
+		s.lock = l
+		if err := l.acquire(ctx, unix.LOCK_SH); err != nil {
+			l.close()
+			return nil, err
+		}
+		defer l.release()
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		// Nobody has ever written here with this program, or nobody may.
+	default:
+		return nil, err
+	}
+	if err := s.loadSnapshot(); err != nil {
+		s.letGo()
+		return nil, err
+	}
+	return s, nil
+}
+
+func newStore(o Options) *Store {
+	s := &Store{dir: o.Dir, now: o.Now, files: filesOf(o.Dir)}
+	s.warnings = s.inspect()
+	return s
+}
+
+func (s *Store) patience(o Options) time.Duration {
+	if o.LockTimeout > 0 {
+		return o.LockTimeout
+	}
+	return lockTimeout
+}
+
+// Warnings are what a person should know of where the ledger is, if anything: one
+// sentence each.
+func (s *Store) Warnings() []string { return s.warnings }
+
+func (s *Store) inspect() []string {
+	var all []string
+	if kind := remoteKind(s.dir); kind != "" {
+		all = append(all, fmt.Sprintf("%s is on a network file system (%s), where locks and syncs may not hold: keep state.dir on a local disk", s.dir, kind))
+	}
+	for _, path := range []string{s.files.posted, s.files.queue, s.files.books, s.files.journal} {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().Perm()&0o077 != 0 {
+			all = append(all, fmt.Sprintf("%s can be read by other users of this machine (mode %04o): chmod 600 it", path, info.Mode().Perm()))
+		}
+	}
+	return all
+}
+
+// Close makes everything durable, brings queue.json and posted.json up to date,
+// and lets go. With a very large posted.json the records that came last may stay
+// in the journal until there are more of them. If the files cannot be written, the
+// journal has everything, and the error is returned. A second Close does nothing.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return nil
+	}
+	var err error
+	if !s.readOnly {
+		err = s.fold(context.Background(), true)
+	}
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.letGo()
+	return err
+}
+
+func (s *Store) letGo() {
+	if s.journal != nil {
+		s.journal.file.Close()
+	}
+	if s.queueFile != nil {
+		s.queueFile.Close()
+	}
+	s.history.close()
+	if s.lock != nil {
+		s.lock.close()
+	}
+}

@@ -1,0 +1,83 @@
+package jsonstore
+
+import (
+	"slices"
+
+	"bot/queue"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// view is what is kept in memory: the records of queue.json with the journal's
+// events upon them, and the small records. Of posted.json it holds nothing but
+// what the journal says of its entries.
+type view struct {
+	items map[string]*item
+	// order is every item ever put into items, as they came, so that queue.json
+	// keeps its order.
+	order []*item
+	books map[string][]byte
+}
+
+// item is what the view knows of one entry. It is not changed once it is in the
+// view: what becomes of it is another item.
+type item struct {
+	id string
+	// raw is the record, in JSON. Nil if the entry is forgotten.
+	raw []byte
+	// entry is what raw says.
+	entry queue.Entry
+	// doubles are further records with this ID in queue.json, which say nothing new
+	// and are kept until the entry changes.
+	doubles [][]byte
+	// queued: raw stands in queue.json as it is.
+	queued bool
+	// over: posted.json may hold an older record of it, which no longer counts.
+	over bool
+	// posted: raw is the record of posted.json, which says that the entry is done,
+	// whatever queue.json says.
+	posted bool
+	// place is the item's index in view.order.
+	place int
+}
+
+func (i *item) live() bool { return i != nil && i.raw != nil }
+
+func newView() *view {
+	return &view{items: map[string]*item{}, books: map[string][]byte{}}
+}
+
+// put sets what is known of an entry. Its place in the order is that of the item
+// before.
+func (v *view) put(i *item) {
+	if old := v.items[i.id]; old != nil {
+		i.place = old.place
+		v.order[i.place] = i
+	} else {
+		i.place = len(v.order)
+		v.order = append(v.order, i)
+	}
+	v.items[i.id] = i
+}
+
+// putBook sets a small record. Nil forgets it.
+func (v *view) putBook(name string, value []byte) {
+	if value == nil {
+		delete(v.books, name)
+		return
+	}
+	v.books[name] = value
+}
+
+// successor returns the item that comes after old, which may be nil, by an event.
+func successor(old *item, id string, raw []byte, e queue.Entry, over bool) *item {
+	return &item{id: id, raw: raw, entry: e, over: over || old != nil && (old.over || old.posted)}
+}
+
+// clone returns an entry that shares nothing with e that could be changed.
+func clone(e queue.Entry) queue.Entry {
+	e.Article.Categories = slices.Clone(e.Article.Categories)
+	e.Message.Body = slices.Clone(e.Message.Body)
+	e.Extra = jsontext.Value(slices.Clone(e.Extra))
+	return e
+}

@@ -1,0 +1,128 @@
+package jsonstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"bot/queue"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Lookup implements queue.Store.
+func (s *Store) Lookup(ctx context.Context, candidates []queue.Candidate) ([]queue.Known, error) {
+	return s.insert(ctx, candidates, false)
+}
+
+// Insert implements queue.Store. posted.json is searched before the lock is taken,
+// and an Insert after a Lookup of the same candidates does not search it again.
+func (s *Store) Insert(ctx context.Context, candidates []queue.Candidate) ([]queue.Known, error) {
+	return s.insert(ctx, candidates, true)
+}
+
+func (s *Store) insert(ctx context.Context, candidates []queue.Candidate, add bool) ([]queue.Known, error) {
+	if len(candidates) == 0 {
+		return nil, ctx.Err()
+	}
+	wants := make([]want, 0, len(candidates))
+	keys := make([][]want, len(candidates)) // of each candidate, its own first
+	for n, c := range candidates {
+		from := len(wants)
+		wants = append(wants, want{c.Entry.ID, c.Entry.Key})
+		for _, alias := range c.Aliases {
+			wants = append(wants, wantKey(alias))
+		}
+		keys[n] = wants[from:len(wants):len(wants)]
+	}
+	known := make([]queue.Known, len(candidates))
+	err := s.with(ctx, step{wants: wants, apply: func(b *batch, answer func(string) *hit) error {
+		earlier := map[string]queue.Known{}
+		for n, c := range candidates {
+			known[n] = find(b, answer, earlier, keys[n])
+			if !known[n].New() {
+				continue
+			}
+			earlier[c.Entry.ID] = knownOf(c.Entry)
+			if add {
+				if err := b.put(c.Entry, false); err != nil {
+					return err
+				}
+				b.mustSync()
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return known, nil
+}
+
+// find tells what the ledger knows under any of the keys. The zero value: nothing.
+func find(b *batch, answer func(string) *hit, earlier map[string]queue.Known, keys []want) queue.Known {
+	for _, k := range keys {
+		if known, ok := earlier[k.id]; ok {
+			return known
+		}
+		if i := b.item(k.id); i.live() {
+			return knownOf(i.entry)
+		} else if i != nil {
+			continue // forgotten, whatever posted.json still has
+		}
+		if h := answer(k.id); h != nil {
+			return h.known
+		}
+	}
+	return queue.Known{}
+}
+
+func knownOf(e queue.Entry) queue.Known {
+	return queue.Known{ID: e.ID, Status: e.Status, Rule: e.Rule, URLOnly: e.URLOnly()}
+}
+
+// Update implements queue.Store.
+func (s *Store) Update(ctx context.Context, id string, change func(queue.Entry) (queue.Entry, error)) (queue.Entry, error) {
+	var updated queue.Entry
+	err := s.entry(ctx, id, nil, func(b *batch, e queue.Entry, old bool) error {
+		var err error
+		if updated, err = change(clone(e)); err != nil {
+			return err
+		}
+		if updated.ID != id {
+			return fmt.Errorf("update entry %s: an entry keeps its ID", id)
+		}
+		return b.put(updated, old)
+	})
+	if err != nil {
+		return queue.Entry{}, err
+	}
+	return updated, nil
+}
+
+// Delete implements queue.Store.
+func (s *Store) Delete(ctx context.Context, id string) error {
+	return s.entry(ctx, id, nil, func(b *batch, _ queue.Entry, old bool) error {
+		b.forget(id, old)
+		return nil
+	})
+}
+
+// UpdateBook implements queue.Store.
+func (s *Store) UpdateBook(ctx context.Context, name string, change func(json.RawMessage) (json.RawMessage, error)) error {
+	return s.with(ctx, step{apply: func(b *batch, _ func(string) *hit) error {
+		value, err := change(append(json.RawMessage(nil), b.book(name)...))
+		if err != nil {
+			return err
+		}
+		if value != nil {
+			line := jsontext.Value(append([]byte(nil), value...))
+			if err := line.Compact(); err != nil {
+				return fmt.Errorf("small record %s: %w", name, err)
+			}
+			value = json.RawMessage(line)
+		}
+		b.putBook(name, value)
+		return nil
+	}})
+}
