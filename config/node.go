@@ -87,7 +87,7 @@ func (p *parser) document(data []byte) *node {
 		p.syntax(err)
 		return nil
 	}
-	if len(first.Content) == 0 {
+	if len(first.Content) == 0 || first.Content[0].ShortTag() == "!!null" {
 		p.note(p.at(1, 1).problem("there is nothing in the file; `bot init` writes one to begin with"))
 		return nil
 	}
@@ -241,7 +241,7 @@ func (t *tree) mapping(n *node, y *yaml.Node) {
 			continue
 		}
 		if first, ok := seen[k.Value]; ok {
-			t.p.note(at.problem("%s is here twice; first on line %d", keyName(k.Value), first.line))
+			t.p.note(at.problem("key %s is here twice; first on line %d", keyName(k.Value), first.line))
 			continue
 		}
 		seen[k.Value] = at

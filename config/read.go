@@ -25,9 +25,9 @@ var plainKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 // value that lost its key, and so a secret.
 func keyName(key string) string {
 	if !plainKey.MatchString(key) {
-		return "this key"
+		return "(hidden)"
 	}
-	return "key " + key
+	return key
 }
 
 // section reads the keys of one mapping, each once, and knows in the end which of
@@ -100,9 +100,9 @@ func (s *section) finish() {
 
 func unknownKey(f field, known []string) Problem {
 	if near := nearest(f.key, known); near != "" {
-		return f.problem("unknown %s; did you mean %s?", keyName(f.key), near)
+		return f.problem("unknown key %s; did you mean %s?", keyName(f.key), near)
 	}
-	return f.problem("unknown %s; known here: %s", keyName(f.key), strings.Join(known, ", "))
+	return f.problem("unknown key %s; known here: %s", keyName(f.key), strings.Join(known, ", "))
 }
 
 // spot returns where the section and its values stand.
