@@ -131,7 +131,7 @@ func FuzzCanonical(f *testing.F) {
 		require.NotEmpty(t, parsed.Hostname())
 		require.Nil(t, parsed.User)
 		require.Contains(t, []string{"http", "https"}, parsed.Scheme)
-		if before, err := url.Parse(raw); err == nil && !strings.Contains(before.Host, "%") {
+		if before, err := url.Parse(raw); err == nil && before.Host != "" && !strings.Contains(before.Host, "%") {
 			host := strings.TrimSuffix(strings.ToLower(before.Hostname()), ".")
 			if !strings.HasPrefix(host, "www.") && !strings.Contains(host, ":") && isASCII(host) {
 				require.Equal(t, host, parsed.Hostname())
