@@ -23,7 +23,7 @@ type op struct {
 	err   error
 	// wake tells the waiting goroutine that its step is done, or that it leads.
 	wake chan struct{}
-	lead bool
+	lead bool // set before wake
 }
 
 // do runs o on the ledger as it stands, under the lock, and makes what it did
@@ -47,13 +47,16 @@ func (s *Store) do(ctx context.Context, o *op) error {
 		return errClosed
 	}
 	s.pending = append(s.pending, o)
-	o.lead = !s.leading
+	lead := !s.leading
 	s.leading = true
 	s.mu.Unlock()
-	if !o.lead && !s.await(ctx, o) {
-		return ctx.Err()
+	if !lead {
+		if !s.await(ctx, o) {
+			return ctx.Err()
+		}
+		lead = o.lead
 	}
-	if o.lead {
+	if lead {
 		s.leadFor(ctx, o)
 	}
 	return o.err
