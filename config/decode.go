@@ -16,8 +16,21 @@ type setter interface{ SetSecret(text string) }
 
 var durationType = reflect.TypeFor[time.Duration]()
 
+// isSecret reports whether values of the type, or what they point to, are secrets.
 func isSecret(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[setter]())
+}
+
+// asSetter returns the secret that v is or points to, making the one to point to.
+func asSetter(v reflect.Value) setter {
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		return v.Interface().(setter)
+	}
+	return v.Addr().Interface().(setter)
 }
 
 func isSecretList(t reflect.Type) bool {
@@ -99,8 +112,8 @@ func (d *decoder) structure(n *node, v reflect.Value, passed []string) {
 
 // value fills v from a node that is there.
 func (d *decoder) value(key string, n *node, v reflect.Value) {
-	if s, ok := v.Addr().Interface().(setter); ok {
-		d.secret(key, n, s)
+	if isSecret(v.Type()) {
+		d.secret(key, n, asSetter(v))
 		return
 	}
 	if v.Type() == durationType {
@@ -126,7 +139,7 @@ func (d *decoder) value(key string, n *node, v reflect.Value) {
 	case reflect.Slice:
 		d.set(mismatch(key, n, isList), func() { d.list(key, n, v) })
 	case reflect.Map:
-		d.set(mismatch(key, n, isMapping), func() { d.mapping(n, v) })
+		d.set(mismatch(key, n, isMapping), func() { d.mapping(key, n, v) })
 	default:
 		d.note(n.problem("%s: cannot decode settings into a %s", key, v.Type()))
 	}
@@ -174,10 +187,10 @@ func (d *decoder) list(key string, n *node, v reflect.Value) {
 
 // mapping fills a map by string. Of a map of secrets, NAME_file is the file of
 // NAME.
-func (d *decoder) mapping(n *node, v reflect.Value) {
+func (d *decoder) mapping(name string, n *node, v reflect.Value) {
 	elem := v.Type().Elem()
 	if v.Type().Key().Kind() != reflect.String {
-		d.note(n.problem("cannot decode settings into a %s", v.Type()))
+		d.note(n.problem("%s: cannot decode settings into a %s", name, v.Type()))
 		return
 	}
 	v.Set(reflect.MakeMapWithSize(v.Type(), len(n.fields)))
@@ -188,7 +201,7 @@ func (d *decoder) mapping(n *node, v reflect.Value) {
 			d.fromFile(key, n.get(key), f.value, value)
 		} else {
 			key = f.key
-			d.value(clip(key), f.value, value)
+			d.value("in "+name, f.value, value)
 		}
 		v.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), value)
 	}
@@ -217,14 +230,14 @@ func (d *decoder) fromFile(key string, given, file *node, v reflect.Value) {
 		return
 	}
 	if isSecret(v.Type()) {
-		v.Addr().Interface().(setter).SetSecret(text)
+		asSetter(v).SetSecret(text)
 		return
 	}
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
-			item := reflect.New(v.Type().Elem())
-			item.Interface().(setter).SetSecret(line)
-			v.Set(reflect.Append(v, item.Elem()))
+			item := reflect.New(v.Type().Elem()).Elem()
+			asSetter(item).SetSecret(line)
+			v.Set(reflect.Append(v, item))
 		}
 	}
 }

@@ -99,6 +99,9 @@ func (s *section) finish() {
 }
 
 func unknownKey(f field, known []string) Problem {
+	if of, ok := strings.CutSuffix(f.key, fileSuffix); ok && slices.Contains(known, of) {
+		return f.problem("unknown key %s; %s is no secret, so write it here", f.key, of)
+	}
 	if near := nearest(f.key, known); near != "" {
 		return f.problem("unknown key %s; did you mean %s?", keyName(f.key), near)
 	}
