@@ -26,7 +26,7 @@ const (
 func MarshalRecord(e Entry) ([]byte, error) {
 	a, c := e.Article, e.Claim
 	r := record{
-		ID: e.ID, Webhook: lax(e.Key.Webhook), URL: a.URL, Bucket: lax(e.Key.Bucket),
+		ID: lax(e.ID), Webhook: lax(e.Key.Webhook), URL: lax(a.URL), Bucket: lax(e.Key.Bucket),
 		Destination: lax(e.Destination), Rule: lax(e.Rule), Source: lax(a.Source), Title: lax(a.Title),
 		Status: lax(e.Status), Shadow: flag(e.Shadow), Reason: lax(e.Reason),
 		DueAt: stamp(e.DueAt), QueuedAt: stamp(e.QueuedAt), PostedAt: stamp(e.PostedAt),
@@ -57,7 +57,7 @@ func ParseRecord(raw jsontext.Value, posted bool) (Entry, error) {
 	var r record
 	switch raw.Kind() {
 	case '"':
-		if err := json.Unmarshal(raw, &r.URL); err != nil {
+		if err := json.Unmarshal(raw, (*string)(&r.URL)); err != nil {
 			return Entry{}, err
 		}
 	case '{':
@@ -70,11 +70,12 @@ func ParseRecord(raw jsontext.Value, posted bool) (Entry, error) {
 	if r.URL == "" {
 		return Entry{}, errors.New("the record has no url")
 	}
+	url := string(r.URL)
 	e := Entry{
 		Key:         dedupe.Key{Webhook: dedupe.Fingerprint(string(r.Webhook)), URL: string(r.KeyURL), Bucket: string(r.Bucket)},
 		Destination: string(r.Destination), Rule: string(r.Rule),
 		Article: Article{
-			URL: r.URL, Title: string(r.Title), Summary: string(r.Summary), Author: string(r.Author), Image: string(r.Image),
+			URL: url, Title: string(r.Title), Summary: string(r.Summary), Author: string(r.Author), Image: string(r.Image),
 			Categories: r.Categories, GUID: string(r.GUID), Source: string(r.Source),
 			Published: time.Time(r.PublishedAt), Updated: time.Time(r.UpdatedAt),
 		},
@@ -88,15 +89,18 @@ func ParseRecord(raw jsontext.Value, posted bool) (Entry, error) {
 		Extra: r.Unknown,
 	}
 	if e.Key.URL == "" {
-		e.Key.URL = canonicalOrAsIs(r.URL)
+		e.Key.URL = canonicalOrAsIs(url)
 	}
 	// Only records with a fingerprint were written by a program that makes IDs the
 	// way this one does.
-	if e.ID = r.ID; e.ID == "" || !dedupe.IsFingerprint(string(r.Webhook)) {
+	if e.ID = string(r.ID); e.ID == "" || !dedupe.IsFingerprint(string(r.Webhook)) {
 		e.ID = e.Key.ID()
 	}
 	if r.Text != "" || r.Body != "" {
-		e.Message = poster.Message{ID: e.ID, Text: string(r.Text), Body: []byte(r.Body)}
+		e.Message = poster.Message{ID: e.ID, Text: string(r.Text)}
+		if r.Body != "" {
+			e.Message.Body = []byte(r.Body)
+		}
 	}
 	if posted || bool(r.Posted) {
 		if e.Status != Skipped {
@@ -128,9 +132,13 @@ func waiting(e Entry, r record) Entry {
 		}
 		return e
 	case Sending:
-		if e.Claim.Token == "" || e.Claim.LeaseUntil.IsZero() {
+		if e.Claim.Token == "" || e.Claim.At.IsZero() || e.Claim.LeaseUntil.IsZero() {
 			e.Status = Uncertain
-			e.LastError = "its record says that it is being sent and not by whom"
+			e.LastError = "its record says that it is being sent and not by whom and since when"
+		}
+		// What is being sent may be out, whoever forgot to write since when.
+		if e.Claim.FirstAt.IsZero() {
+			e.Claim.FirstAt = e.Claim.At
 		}
 		return e
 	case Queued, "", "pending", "scheduled":
@@ -147,6 +155,26 @@ func waiting(e Entry, r record) Entry {
 	return e
 }
 
+// ParseExported reads one line of an export, which says itself what its entry's
+// state is. One that does not, such as a record of an earlier bot's posted.json,
+// counts as posted.
+func ParseExported(raw jsontext.Value) (Entry, error) {
+	e, err := ParseRecord(raw, InPosted)
+	if err != nil || raw.Kind() != '{' {
+		return e, err
+	}
+	var r struct {
+		Status lax `json:"status"`
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return Entry{}, err
+	}
+	if status := Status(r.Status); status != "" && !status.Final() {
+		return ParseRecord(raw, InQueue)
+	}
+	return e, nil
+}
+
 func canonicalOrAsIs(url string) string {
 	if canonical, err := dedupe.Canonical(url); err == nil {
 		return canonical
@@ -157,9 +185,9 @@ func canonicalOrAsIs(url string) string {
 // record is an entry as it is written. Members that an older or a careless hand
 // gave another type are read as absent, but for the address.
 type record struct {
-	ID          string `json:"id,omitzero"`
+	ID          lax    `json:"id,omitzero"`
 	Webhook     lax    `json:"webhook,omitzero"`
-	URL         string `json:"url"`
+	URL         lax    `json:"url"`
 	KeyURL      lax    `json:"key_url,omitzero"`
 	Bucket      lax    `json:"bucket,omitzero"`
 	Destination lax    `json:"destination,omitzero"`
@@ -232,12 +260,12 @@ func (f *flag) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// count is a number that fits an int, or zero.
+// count is a whole number that fits an int and is not negative, or zero.
 type count int
 
 func (c *count) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return readAs(d, '0', func(v jsontext.Value) error {
-		if n, err := strconv.Atoi(string(v)); err == nil {
+		if n, err := strconv.Atoi(string(v)); err == nil && n > 0 {
 			*c = count(n)
 		}
 		return nil
@@ -280,7 +308,10 @@ func (s *stamp) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	default:
 		return nil
 	}
-	*s = stamp(t.UTC().Truncate(time.Millisecond))
+	if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
+		return nil // its zone took it out of the years that can be written
+	}
+	*s = stamp(t.Truncate(time.Millisecond))
 	return nil
 }
 
