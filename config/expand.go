@@ -69,7 +69,7 @@ func (p *parser) lookUp(inner string) (value, what string) {
 	}
 	value = p.getenv(m[1])
 	if value == "" && m[2] == "" {
-		return "", "${" + clip(m[1]) + "} is not set in the environment; set " + clip(m[1]) + ", or give a default as in ${NAME:-default}"
+		return "", "${" + clip(m[1]) + "} is not set in the environment, or empty; set " + clip(m[1]) + ", or give a default as in ${NAME:-default}"
 	}
 	if value == "" {
 		value = strings.ReplaceAll(m[3], "$$", "$")

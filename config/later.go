@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // later notes what this version reads and cannot do yet, so that it is refused
 // and never quietly left out. This is the whole list of it.
 func (s *section) later() {
@@ -38,7 +40,7 @@ func notYet(section, key string, n *node) string {
 
 func ifValue(key string, n *node, values ...string) string {
 	for _, v := range values {
-		if n.text == v {
+		if strings.EqualFold(n.text, v) {
 			return key + ": " + v
 		}
 	}

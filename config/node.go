@@ -20,6 +20,8 @@ const (
 	isNumber  kind = "a number"
 	isBool    kind = "true or false"
 	isNull    kind = "empty"
+	// isDuration is what is wanted of a text; no node is of this kind.
+	isDuration kind = "a duration like 30m, 12h or 7d"
 )
 
 // node is one value of the document, with aliases and merge keys resolved and the
@@ -112,6 +114,9 @@ func (p *parser) syntax(err error) {
 	switch {
 	case e.Stage == "composer":
 		p.note(p.at(e.Mark.Line, e.Mark.Column).problem("this alias (*name) has no anchor (&name) before it; put a text that begins with * in quotes"))
+	case e.Message == "found incompatible YAML document":
+		// The parser takes no other version than 1.1 here, and reads 1.2 all the same.
+		p.note(p.at(e.Mark.Line, e.Mark.Column).problem("leave the line with %%YAML out"))
 	case e.ContextMsg != "" && e.ContextMark.Line != e.Mark.Line:
 		p.note(p.at(e.Mark.Line, e.Mark.Column).problem("not YAML: %s that begins on line %d: %s", e.ContextMsg, e.ContextMark.Line, e.Message))
 	case e.ContextMsg != "":

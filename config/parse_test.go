@@ -115,6 +115,7 @@ func TestLineEndsAndByteOrderMarksMoveNothing(t *testing.T) {
 	for _, text := range []string{
 		"timezone: UTC\nstate:\n  dri: x\n",
 		"timezone: UTC\r\nstate:\r\n  dri: x\r\n",
+		"---\nstate:\n  dri: x\n...\n# the end\n",
 		"\ufefftimezone: UTC\nstate:\n  dri: x\n",
 	} {
 		_, err := parse(text, nil)

@@ -108,16 +108,21 @@ func (w place) problem(format string, args ...any) Problem {
 // Spot is where something stands in the config file, for those who find fault
 // with it later.
 type Spot struct {
-	begin place
-	keys  map[string]place
+	begin  place
+	values map[string]*node
 }
 
 // Errorf returns a Problem at the value of the named key, or where the whole
-// begins if it has no such key.
+// begins if it has no such key. A value that came from the environment shows as
+// it is written in the file.
 func (s Spot) Errorf(key, format string, args ...any) error {
-	at, ok := s.keys[key]
+	n, ok := s.values[key]
 	if !ok {
-		at = s.begin
+		return s.begin.problem(format, args...)
 	}
-	return at.problem(format, args...)
+	problem := n.problem(format, args...)
+	if n.expanded && n.text != "" {
+		problem.Text = strings.ReplaceAll(problem.Text, n.text, n.raw)
+	}
+	return problem
 }

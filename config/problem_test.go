@@ -53,6 +53,7 @@ func TestWhatIsNotYAMLIsPlaced(t *testing.T) {
 		{"two values for a key", "timezone: a: b\n", "bot.yaml:1:12: not YAML: mapping values are not allowed in this context"},
 		{"a key that is further in than the others", "timezone: UTC\n state: {}\n", "bot.yaml:2:7: not YAML: mapping values are not allowed in this context"},
 		{"an escape that there is none of", `timezone: "\q"`, "bot.yaml:1:12: not YAML: while scanning a quoted scalar: found unknown escape character"},
+		{"a version of YAML", "%YAML 1.2\n---\ntimezone: UTC\n", "bot.yaml:1:1: leave the line with %YAML out"},
 		{"a second document", "timezone: UTC\n---\nstate: {}\n", "bot.yaml:2:1: a second document begins here; the config is one document"},
 		{"a byte that is not UTF-8", "timezone: UTC # caf\xe9\n", "bot.yaml:1:20: not UTF-8"},
 		{"UTF-16", "\xff\xfet\x00", "bot.yaml:1:1: the file is UTF-16; save it as UTF-8"},
@@ -108,7 +109,9 @@ func TestWhatIsWrongWithValuesIsPlaced(t *testing.T) {
 		{"a duration below zero", source("    max_age: -1h\n"), `bot.yaml:4:14: max_age: "-1h": a duration cannot be negative`},
 		{"a duration in words", source("    max_age: soon\n"), `bot.yaml:4:14: max_age: "soon": not a duration; write for example 30m, 12h, 7d or 2w`},
 		{"a duration of the environment", source("    max_age: ${SECRET}\n"), `bot.yaml:4:14: max_age: "${SECRET}" is not a duration; write for example 30m, 12h, 7d or 2w`},
-		{"a duration that is a list", source("    max_age: [1d]\n"), "bot.yaml:4:14: max_age: want a text, not a list"},
+		{"a duration that is a list", source("    max_age: [1d]\n"), "bot.yaml:4:14: max_age: want a duration like 30m, 12h or 7d, not a list"},
+		{"a duration that is true", source("    max_age: true\n"), "bot.yaml:4:14: max_age: want a duration like 30m, 12h or 7d, not true or false"},
+		{"a duration without a value", source("    max_age:\n"), "bot.yaml:4:13: max_age has no value; want a duration like 30m, 12h or 7d, or leave the key out"},
 		{"a first run in words", source("    first_run: some\n"), `bot.yaml:4:16: first_run: "some": not a duration; write for example 30m, 12h, 7d or 2w; or none, or all`},
 		{"a name with a capital", "sources: [{name: Manga, feed: https://a.example}]\n", `bot.yaml:1:18: name: "Manga": a name is a to z, 0 to 9, _ and -, begins with a letter or digit, and has at most 64 characters`},
 		{"a name that is too long", "destinations: [{name: " + strings.Repeat("a", 65) + "}]\n", `bot.yaml:1:23: name: "` + strings.Repeat("a", 60) + `…": a name is a to z, 0 to 9, _ and -, begins with a letter or digit, and has at most 64 characters`},
@@ -142,8 +145,8 @@ func TestWhatIsWrongWithValuesIsPlaced(t *testing.T) {
 func TestWhatIsWrongWithTheEnvironmentIsPlaced(t *testing.T) {
 	t.Parallel()
 	checkMistakes(t, []mistake{
-		{"a name that is not set", destination("    webhook: ${NEWS_WEBHOOK}\n"), "bot.yaml:3:14: ${NEWS_WEBHOOK} is not set in the environment; set NEWS_WEBHOOK, or give a default as in ${NAME:-default}"},
-		{"a name that is not set in a key nobody knows", "x: ${NOPE}\n", "bot.yaml:1:1: unknown key x; known here: timezone, state, sources, destinations, rules, serve\nbot.yaml:1:4: ${NOPE} is not set in the environment; set NOPE, or give a default as in ${NAME:-default}"},
+		{"a name that is not set", destination("    webhook: ${NEWS_WEBHOOK}\n"), "bot.yaml:3:14: ${NEWS_WEBHOOK} is not set in the environment, or empty; set NEWS_WEBHOOK, or give a default as in ${NAME:-default}"},
+		{"a name that is not set in a key nobody knows", "x: ${NOPE}\n", "bot.yaml:1:1: unknown key x; known here: timezone, state, sources, destinations, rules, serve\nbot.yaml:1:4: ${NOPE} is not set in the environment, or empty; set NOPE, or give a default as in ${NAME:-default}"},
 		{"a reference without an end", destination("    text: 'a ${SET'\n"), "bot.yaml:3:11: ${ has no closing }; for a dollar write $$"},
 		{"a reference without a name", destination("    text: '${}'\n"), "bot.yaml:3:11: ${…} takes a name, as in ${NAME} or ${NAME:-default}; for a dollar write $$"},
 		{"a reference with another form", destination("    text: '${SET:?no}'\n"), "bot.yaml:3:11: ${…} takes a name, as in ${NAME} or ${NAME:-default}; for a dollar write $$"},
@@ -162,6 +165,7 @@ func TestWhatIsNotAvailableYetIsRefused(t *testing.T) {
 		"state:\n  fleet: f\n":                                                  "2:3: fleet",
 		"sources:\n  - name: a\n    sitemap: https://a.example/s.xml\n":         "3:5: sitemap",
 		source("    ready: true\n"):                                             "4:5: ready: true",
+		source("    ready: True\n"):                                             "4:5: ready: true",
 		source("    guid: true\n"):                                              "4:5: guid: true",
 		destination("    slots: ['0 9 * * *']\n"):                               "3:5: slots",
 		destination("    quiet: 22:00-07:00\n"):                                 "3:5: quiet",

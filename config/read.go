@@ -65,7 +65,7 @@ func mismatch(name string, n *node, k kind) *Problem {
 	switch {
 	case n.bad != nil:
 		return n.bad
-	case n.kind == k:
+	case n.kind == k, k == isDuration && n.kind == isText:
 		return nil
 	case n.kind == isNull:
 		problem = n.problem("%s has no value; want %s, or leave the key out", name, k)
@@ -110,11 +110,11 @@ func unknownKey(f field, known []string) Problem {
 
 // spot returns where the section and its values stand.
 func (s *section) spot() Spot {
-	keys := make(map[string]place, len(s.n.fields))
+	values := make(map[string]*node, len(s.n.fields))
 	for _, f := range s.n.fields {
-		keys[f.key] = f.value.place
+		values[f.key] = f.value
 	}
-	return Spot{begin: s.n.place, keys: keys}
+	return Spot{begin: s.n.place, values: values}
 }
 
 // text reads a text that is not empty, or returns otherwise.
@@ -242,7 +242,7 @@ func (s *section) duration(key string, otherwise time.Duration) time.Duration {
 
 func duration(name string, n *node) (time.Duration, *Problem) {
 	if n.kind != isNumber {
-		if problem := mismatch(name, n, isText); problem != nil {
+		if problem := mismatch(name, n, isDuration); problem != nil {
 			return 0, problem
 		}
 	}

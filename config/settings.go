@@ -43,8 +43,8 @@ func (s *Settings) Decode(into any) error { return Join(s.p.decode(s.own, into, 
 // Errorf returns a Problem at the value of the named setting, at that of
 // NAME_file if it was given so, or where the destination begins.
 func (s *Settings) Errorf(key, format string, args ...any) error {
-	if _, ok := s.keys[key]; !ok {
-		if _, ok := s.keys[key+fileSuffix]; ok {
+	if _, ok := s.values[key]; !ok {
+		if _, ok := s.values[key+fileSuffix]; ok {
 			key += fileSuffix
 		}
 	}

@@ -176,6 +176,10 @@ rules:
 	require.EqualError(t, c.Sources[0].Errorf("feed", "odd"), "bot.yaml:1:27: odd")
 	require.EqualError(t, c.State.Errorf("dir", "odd"), "bot.yaml:1:1: odd")
 	require.ErrorAs(t, d.Errorf("type", "x"), new(config.Problem))
+
+	c, err = parse(destination("    type: ${TYPE}\n"), env{"TYPE": "hunter2"})
+	require.NoError(t, err)
+	require.EqualError(t, c.Destinations[0].Errorf("type", "no platform %q", c.Destinations[0].Type), `bot.yaml:3:11: no platform "${TYPE}"`)
 }
 
 func TestTheFingerprintChangesWithTheSettingsAlone(t *testing.T) {
