@@ -1,0 +1,103 @@
+package collect
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/mmcdole/gofeed"
+	"golang.org/x/net/html"
+)
+
+// absolute resolves a reference against the address of the document it stands in.
+// One that has a scheme, or that cannot be resolved, is returned as it is.
+func absolute(ref string, base *url.URL) string {
+	ref = strings.TrimSpace(ref)
+	if ref == "" || base == nil || hasScheme(ref) {
+		return ref
+	}
+	resolved, err := base.Parse(ref)
+	if err != nil {
+		return ref
+	}
+	return resolved.String()
+}
+
+func hasScheme(ref string) bool {
+	for i := range len(ref) {
+		c := ref[i]
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		default:
+			return i > 0 && c == ':'
+		}
+	}
+	return false
+}
+
+// image returns the address of an item's picture: the one it names, a thumbnail, an
+// attached picture, or the first in its text. Empty for none.
+func image(item *gofeed.Item, base *url.URL) string {
+	for _, found := range [...]func(*gofeed.Item) string{ownImage, thumbnail, attachedImage, textImage} {
+		if address := absolute(found(item), base); isWeb(address) && len(address) <= maxTitle {
+			return address
+		}
+	}
+	return ""
+}
+
+func ownImage(item *gofeed.Item) string {
+	if item.Image == nil {
+		return ""
+	}
+	return item.Image.URL
+}
+
+func thumbnail(item *gofeed.Item) string {
+	media := item.Extensions["media"]
+	for _, found := range media["thumbnail"] {
+		return found.Attrs["url"]
+	}
+	for _, group := range media["group"] {
+		for _, found := range group.Children["thumbnail"] {
+			return found.Attrs["url"]
+		}
+	}
+	return ""
+}
+
+func attachedImage(item *gofeed.Item) string {
+	for _, e := range item.Enclosures {
+		if e != nil && strings.HasPrefix(e.Type, "image/") {
+			return e.URL
+		}
+	}
+	return ""
+}
+
+func textImage(item *gofeed.Item) string {
+	for _, text := range [...]string{item.Content, item.Description} {
+		if !strings.Contains(text, "<img") {
+			continue
+		}
+		z := html.NewTokenizer(strings.NewReader(text))
+		for z.Next() != html.ErrorToken {
+			if token := z.Token(); token.Data == "img" {
+				if src := attribute(token, "src"); src != "" {
+					return src
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// attribute returns an attribute of an HTML tag without the blanks around it.
+func attribute(token html.Token, name string) string {
+	for _, a := range token.Attr {
+		if a.Key == name {
+			return strings.TrimSpace(a.Val)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,343 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"bot/dedupe"
+	"bot/queue"
+
+	"github.com/mmcdole/gofeed"
+	"github.com/mmcdole/gofeed/atom"
+	"github.com/mmcdole/gofeed/json"
+	"github.com/mmcdole/gofeed/rss"
+	"golang.org/x/net/html/charset"
+)
+
+// notFeedError is a document that is something else.
+type notFeedError struct{ what, advice string }
+
+func (e *notFeedError) Error() string { return "it is " + e.what + ", not a feed" + e.advice }
+
+// readFeed reads the feed at an address.
+func (c *Collector) readFeed(ctx context.Context, s Source, address string, prev Progress) (reading, error) {
+	doc, err := c.fetch(ctx, address, c.known(address, prev))
+	if err != nil {
+		return reading{}, err
+	}
+	if doc.notModified {
+		return unchanged(doc, prev), nil
+	}
+	parsed, err := c.parse(ctx, doc)
+	if err != nil {
+		return reading{}, err
+	}
+	return c.reading(s, doc, parsed, prev), nil
+}
+
+// known returns the validators to send to an address: those that came from there.
+func (c *Collector) known(address string, prev Progress) validators {
+	if c.Fresh || prev.FetchedURL != address {
+		return validators{}
+	}
+	return validators{prev.ETag, prev.LastModified}
+}
+
+// unchanged is the reading of a document that has not changed.
+func unchanged(doc *document, prev Progress) reading {
+	r := reading{notModified: true, next: prev}
+	r.next.Moved = doc.moved
+	return r
+}
+
+// advance returns the progress after a whole document was read.
+func advance(doc *document, prev Progress) Progress {
+	next := prev
+	next.FetchedURL, next.Moved = doc.location, doc.moved
+	next.ETag, next.LastModified = doc.fresh.etag, doc.fresh.lastModified
+	return next
+}
+
+// reading makes articles of a feed.
+func (c *Collector) reading(s Source, doc *document, f *feed, prev Progress) reading {
+	r := reading{next: advance(doc, prev)}
+	for i, item := range f.Items {
+		a := f.article(item, f.guidIsLink(i), s, doc)
+		if a.URL == "" {
+			r.dropped++
+			continue
+		}
+		r.articles = append(r.articles, a)
+	}
+	return r
+}
+
+// feed is a parsed feed.
+type feed struct {
+	*gofeed.Feed
+	// opaque marks the items whose guid says that it is no address.
+	opaque map[int]bool
+}
+
+func (f *feed) guidIsLink(i int) bool { return !f.opaque[i] }
+
+// parse reads a document as a feed. The parser cannot be interrupted: if ctx ends,
+// it is left to itself and its answer is not waited for.
+func (c *Collector) parse(ctx context.Context, doc *document) (*feed, error) {
+	type answer struct {
+		feed *feed
+		err  error
+	}
+	limits := c.Limits.withDefaults()
+	done := make(chan answer, 1)
+	go func() {
+		f, err := parseFeed(ctx, doc.body, doc.contentType, limits)
+		done <- answer{f, err}
+	}()
+	var got answer
+	select {
+	case got = <-done:
+	case <-ctx.Done():
+		got.err = context.Cause(ctx)
+	}
+	if got.err != nil {
+		return nil, fmt.Errorf("read %s: %w", shown(doc.location), got.err)
+	}
+	return got.feed, nil
+}
+
+// parseFeed parses a feed of any format, after checking what would be dangerous to
+// the parser. A panic of the parser is returned as an error.
+func parseFeed(ctx context.Context, body []byte, contentType string, limits Limits) (f *feed, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			f, err = nil, fmt.Errorf("the feed parser gave up: %v", p)
+		}
+	}()
+	body = withoutControls(bytes.TrimPrefix(body, []byte("\ufeff")))
+	start := bytes.TrimLeft(body, " \t\r\n")
+	switch {
+	case len(start) == 0:
+		return nil, &notFeedError{what: "empty"}
+	case start[0] == '{' || start[0] == '[':
+		return parseJSON(body, limits)
+	}
+	return parseXML(ctx, toUTF8(body, contentType), limits)
+}
+
+func parseJSON(body []byte, limits Limits) (*feed, error) {
+	if err := scanJSON(body, limits.Depth); err != nil {
+		return nil, err
+	}
+	parsed, err := new(json.Parser).Parse(bytes.NewReader(body))
+	var broken *stdjson.SyntaxError
+	switch {
+	case errors.As(err, &broken):
+		return nil, fmt.Errorf("byte %d of its JSON: %w", broken.Offset, err)
+	case err != nil || !strings.Contains(parsed.Version, "jsonfeed.org/version/"):
+		return nil, &notFeedError{what: "JSON of another kind"}
+	}
+	if err := checkCount(len(parsed.Items), limits); err != nil {
+		return nil, err
+	}
+	translated, err := new(gofeed.DefaultJSONTranslator).Translate(parsed)
+	return &feed{Feed: translated}, err
+}
+
+func parseXML(ctx context.Context, body []byte, limits Limits) (*feed, error) {
+	root, err := scanXML(ctx, body, limits.Depth)
+	if err != nil {
+		return nil, err
+	}
+	switch root {
+	case "rss", "rdf":
+		return parseRSS(body, limits)
+	case "feed":
+		return parseAtom(body, limits)
+	}
+	return nil, whatIsIt(root, body)
+}
+
+func parseRSS(body []byte, limits Limits) (*feed, error) {
+	parsed, err := new(rss.Parser).Parse(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkCount(len(parsed.Items), limits); err != nil {
+		return nil, err
+	}
+	// Looking for pictures means building a tree of every article's HTML.
+	translator := gofeed.DefaultRSSTranslator{DisableContentImageScan: true}
+	translated, err := translator.Translate(parsed)
+	if err != nil {
+		return nil, err
+	}
+	f := &feed{Feed: translated, opaque: make(map[int]bool)}
+	for i, item := range parsed.Items {
+		f.opaque[i] = item.GUID != nil && strings.EqualFold(strings.TrimSpace(item.GUID.IsPermalink), "false")
+	}
+	return f, nil
+}
+
+func parseAtom(body []byte, limits Limits) (*feed, error) {
+	parsed, err := new(atom.Parser).Parse(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkCount(len(parsed.Entries), limits); err != nil {
+		return nil, err
+	}
+	translated, err := new(gofeed.DefaultAtomTranslator).Translate(parsed)
+	return &feed{Feed: translated}, err
+}
+
+func checkCount(n int, limits Limits) error {
+	if n > limits.Articles {
+		return fmt.Errorf("it lists %d articles; the limit is %d", n, limits.Articles)
+	}
+	return nil
+}
+
+// whatIsIt says what a document is that is not a feed.
+func whatIsIt(root string, body []byte) *notFeedError {
+	switch {
+	case root == "urlset" || root == "sitemapindex":
+		return &notFeedError{what: "a sitemap"}
+	case root == "html" || strings.HasPrefix(http.DetectContentType(body), "text/html"):
+		page := &notFeedError{what: "a web page", advice: "; give its feed's address, or have the feed looked for with site:"}
+		if title := plainText(pageTitle(body), maxShown); title != "" {
+			page.what = fmt.Sprintf("the web page %q", title)
+		}
+		return page
+	case root != "":
+		return &notFeedError{what: fmt.Sprintf("XML that begins with <%s>", plainText(root, maxShown))}
+	}
+	return &notFeedError{what: "neither XML nor JSON"}
+}
+
+// withoutControls removes the control characters that XML does not allow and some
+// sites send, as the parser does, so that both see the same document.
+func withoutControls(body []byte) []byte {
+	bad := func(c byte) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' }
+	for i, c := range body {
+		if !bad(c) {
+			continue
+		}
+		out := append(make([]byte, 0, len(body)), body[:i]...)
+		for _, c := range body[i:] {
+			if !bad(c) {
+				out = append(out, c)
+			}
+		}
+		return out
+	}
+	return body
+}
+
+// toUTF8 converts a document that does not say its encoding from the one that the
+// server names. One that does say it is left to the parser.
+func toUTF8(body []byte, contentType string) []byte {
+	if utf8.Valid(body) || bytes.Contains(body[:min(len(body), 256)], []byte("encoding=")) {
+		return body
+	}
+	_, params, err := mime.ParseMediaType(contentType)
+	if err != nil || params["charset"] == "" {
+		return body
+	}
+	encoding, _ := charset.Lookup(params["charset"])
+	if encoding == nil {
+		return body
+	}
+	if converted, err := encoding.NewDecoder().Bytes(body); err == nil {
+		return converted
+	}
+	return body
+}
+
+// The greatest lengths of an article's texts, in bytes.
+const (
+	maxTitle    = 4 << 10
+	maxSummary  = 1 << 10
+	maxLabel    = 256
+	maxGUID     = 4 << 10
+	maxCategory = 64 // how many
+	maxShown    = 80 // in an error
+)
+
+// article makes an article of one item of a feed. Its URL is empty if the item has
+// no address.
+func (f *feed) article(item *gofeed.Item, guidIsLink bool, s Source, doc *document) queue.Article {
+	summary := item.Description
+	if strings.TrimSpace(summary) == "" {
+		summary = item.Content
+	}
+	a := queue.Article{
+		URL:        dedupe.StripTracking(absolute(f.link(item, guidIsLink), doc.base), s.StripParams),
+		Title:      plainText(item.Title, maxTitle),
+		Summary:    plainText(summary, maxSummary),
+		Author:     f.author(item),
+		Image:      image(item, doc.base),
+		Categories: categories(item.Categories),
+		Source:     s.Name,
+		Published:  dateIn(item.Published, item.PublishedParsed, s.Zone),
+		Updated:    dateIn(item.Updated, item.UpdatedParsed, s.Zone),
+	}
+	if guid := strings.TrimSpace(item.GUID); len(guid) <= maxGUID {
+		a.GUID = guid
+	}
+	if a.Published.IsZero() {
+		a.Published = a.Updated
+	}
+	return a
+}
+
+// link returns an item's address as the feed has it: its link, the page it is
+// about (JSON Feed 1.1, external_url), or a guid that is an address.
+func (f *feed) link(item *gofeed.Item, guidIsLink bool) string {
+	if link := strings.TrimSpace(item.Link); link != "" {
+		return link
+	}
+	if f.FeedType == "json" && len(item.Links) > 0 {
+		return strings.TrimSpace(item.Links[0])
+	}
+	if guid := strings.TrimSpace(item.GUID); guidIsLink && isWeb(guid) {
+		return guid
+	}
+	return ""
+}
+
+// author returns the name of an item's first author, or of the feed's where the
+// format says that it is the items' too (RFC 4287 §4.1.1, JSON Feed 1.1). Mail
+// addresses are not passed on.
+func (f *feed) author(item *gofeed.Item) string {
+	people := item.Authors
+	if len(people) == 0 && f.FeedType != "rss" {
+		people = f.Authors
+	}
+	for _, p := range people {
+		if p == nil {
+			continue
+		}
+		if name := plainText(p.Name, maxLabel); name != "" && !strings.Contains(name, "@") {
+			return name
+		}
+	}
+	return ""
+}
+
+func categories(labels []string) []string {
+	var all []string
+	for _, label := range labels {
+		if label = plainText(label, maxLabel); label != "" && len(all) < maxCategory {
+			all = append(all, label)
+		}
+	}
+	return all
+}

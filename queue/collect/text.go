@@ -1,0 +1,158 @@
+package collect
+
+import (
+	"html"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// elements are the HTML elements that are markup in a text: true for those that
+// part words, as a paragraph does and emphasis does not. Anything else in angle
+// brackets is text, such as Vec<T>. The map is never written to.
+var elements = func() map[string]bool {
+	set := make(map[string]bool)
+	for _, name := range strings.Fields(`a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd
+		label mark picture q rb rp rt rtc ruby s samp small source span strike strong sub sup svg time tt u var wbr`) {
+		set[name] = false
+	}
+	for _, name := range strings.Fields(`address article aside audio blockquote body br button canvas caption center
+		dd details dialog div dl dt embed fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hr html
+		iframe input legend li link main meta nav noscript object ol option p param pre script section select style
+		summary table tbody td template textarea tfoot th thead title tr ul video`) {
+		set[name] = true
+	}
+	return set
+}()
+
+// plainText makes one line of plain text of what may be HTML: markup is removed
+// and entities are resolved, once; control characters are removed and white space
+// is folded; and the result is cut to at most limit bytes, between characters.
+func plainText(s string, limit int) string {
+	t := folder{limit: limit}
+	for s != "" && t.out.Len() < limit {
+		switch s[0] {
+		case '<':
+			s = t.tag(s)
+		case '&':
+			s = t.entity(s)
+		default:
+			end := strings.IndexAny(s, "<&")
+			if end < 0 {
+				end = len(s)
+			}
+			t.add(s[:end])
+			s = s[end:]
+		}
+	}
+	return strings.TrimRight(t.out.String(), "\u3000")
+}
+
+// folder gathers text with its white space folded.
+type folder struct {
+	out   strings.Builder
+	limit int
+	blank bool // a blank is due before the next character
+
+	// What was looked for to the end and not found is not looked for again.
+	openComment, openTag bool
+}
+
+func (t *folder) add(text string) {
+	for _, r := range text {
+		switch {
+		case r == '\u3000' && t.out.Len() == 0:
+		case r != '\u3000' && unicode.IsSpace(r):
+			t.blank = t.out.Len() > 0
+		case unicode.IsControl(r), r == '\ufeff':
+		default:
+			need := utf8.RuneLen(r)
+			if t.blank {
+				need++
+			}
+			if t.out.Len()+need > t.limit {
+				// Nothing shorter that follows may close the gap.
+				t.limit = t.out.Len()
+				return
+			}
+			if t.blank {
+				t.out.WriteByte(' ')
+				t.blank = false
+			}
+			t.out.WriteRune(r)
+		}
+	}
+}
+
+// tag reads what begins with an angle bracket and returns what follows it.
+func (t *folder) tag(s string) string {
+	if strings.HasPrefix(s, "<!--") && !t.openComment {
+		if _, rest, found := strings.Cut(s, "-->"); found {
+			return rest
+		}
+		t.openComment = true
+	}
+	name := strings.TrimPrefix(s[1:], "/")
+	length := 0
+	for length < min(len(name), longestName) && isNameByte(name[length]) {
+		length++
+	}
+	element := strings.ToLower(name[:length])
+	parts, known := elements[element]
+	if !known || t.openTag || !strings.ContainsAny(name[length:min(len(name), length+1)], " \t\r\n/>") {
+		t.add("<")
+		return s[1:]
+	}
+	end := strings.IndexByte(s, '>')
+	if end < 0 {
+		t.openTag = true
+		t.add("<")
+		return s[1:]
+	}
+	if parts {
+		t.add(" ")
+	}
+	if s[1] != '/' && (element == "script" || element == "style") {
+		return afterElement(s[end+1:], element)
+	}
+	return s[end+1:]
+}
+
+// afterElement returns what follows the content of an element that holds no text,
+// from its end tag on. Nothing follows one that does not end.
+func afterElement(s, element string) string {
+	for {
+		start := strings.Index(s, "</")
+		if start < 0 {
+			return ""
+		}
+		s = s[start:]
+		if len(s) >= 2+len(element) && strings.EqualFold(s[2:2+len(element)], element) {
+			return s
+		}
+		s = s[2:]
+	}
+}
+
+func isNameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// longestName is more than any element's name needs.
+const longestName = 16
+
+// longestEntity bounds how far the semicolon may be from its ampersand.
+const longestEntity = 40
+
+// entity reads what begins with an ampersand and returns what follows it.
+func (t *folder) entity(s string) string {
+	end := strings.IndexByte(s[:min(len(s), longestEntity)], ';')
+	if end > 0 {
+		if text := html.UnescapeString(s[:end+1]); !strings.HasSuffix(text, ";") || text == ";" {
+			t.add(text)
+			return s[end+1:]
+		}
+	}
+	t.add("&")
+	return s[1:]
+}
