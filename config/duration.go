@@ -46,7 +46,7 @@ func cutPart(s string) (number, unit, rest string) {
 }
 
 func partDuration(number, unit string) (time.Duration, bool) {
-	times := time.Duration(1)
+	times := int64(1)
 	switch unit {
 	case "d":
 		times, unit = 24, "h"
@@ -57,8 +57,8 @@ func partDuration(number, unit string) (time.Duration, bool) {
 		return 0, false
 	}
 	d, err := time.ParseDuration(number + unit)
-	if err != nil || d > math.MaxInt64/times {
+	if err != nil || int64(d) > math.MaxInt64/times {
 		return 0, false
 	}
-	return d * times, true
+	return time.Duration(int64(d) * times), true
 }

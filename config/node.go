@@ -62,9 +62,6 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// shown is a scalar as problems may quote it: as it was written, and not too long.
-func (n *node) shown() string { return clip(n.raw) }
-
 // maxNodes is how many values a document may have once its aliases are followed.
 // A document of the greatest size without aliases has fewer.
 const maxNodes = 1 << 20
@@ -138,7 +135,7 @@ func unreadable(data []byte) (at place, what string) {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			return at, "not UTF-8"
-		case !printable(r) && !(r == '\ufeff' && i == 0):
+		case !printable(r) && (r != '\ufeff' || i > 0):
 			return at, "a control character, which has no place in a config"
 		}
 		i += size

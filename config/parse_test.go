@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -151,7 +152,9 @@ func FuzzParse(f *testing.F) {
 		}
 		require.NotContains(t, err.Error(), "hunter2")
 		lines := strings.Count(text, "\n") + strings.Count(text, "\r") + strings.Count(text, "\u0085") + strings.Count(text, "\u2028") + strings.Count(text, "\u2029")
-		for _, p := range err.(config.Problems) {
+		problems, ok := errors.AsType[config.Problems](err)
+		require.True(t, ok)
+		for _, p := range problems {
 			require.NotEmpty(t, p.Text)
 			require.Equal(t, "bot.yaml", p.File)
 			require.True(t, p.Line >= 1 && p.Line <= lines+2 && p.Column >= 1, p.Error())

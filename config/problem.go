@@ -9,7 +9,7 @@ import (
 )
 
 // Problem is one thing that is wrong in the config file, and where.
-type Problem struct {
+type Problem struct { //nolint:errname // it is one of several, and an error only when alone
 	// File is the config file, as it was named to Load. Empty if the problem is of
 	// no file.
 	File string
@@ -35,7 +35,7 @@ func (p Problem) Error() string {
 
 // Problems are all that is wrong in a config file, in the order of the file, each
 // once.
-type Problems []Problem
+type Problems []Problem //nolint:errname // the plural of Problem
 
 // Error returns the problems, one per line.
 func (p Problems) Error() string {
@@ -74,7 +74,7 @@ func gather(err error, problems Problems, others []error) (Problems, []error) {
 	if err == nil {
 		return problems, others
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // this is the walk along the chain
 	case Problem:
 		return append(problems, e), others
 	case Problems:

@@ -132,7 +132,7 @@ func TestDecodePlacesEveryProblem(t *testing.T) {
 		{"a flag that is none", "    loud: yes\n", "3:11: loud: want true or false, not a text"},
 		{"a duration without a unit", "    wait: 10\n", `3:11: wait: "10": a duration needs a unit; write for example 10m for minutes`},
 		{"a missing setting", "    part: {name: x}\n", "3:11: key is missing"},
-		{"an unknown setting further in", "    parts: [{nmae: x, key: y}]\n", "3:13: name is missing\nbot.yaml:3:14: unknown key nmae; did you mean name?"},
+		{"an unknown setting further in", "    parts: [{named: x, key: y}]\n", "3:13: name is missing\nbot.yaml:3:14: unknown key named; did you mean name?"},
 		{"a mapping that is a list", "    labels: [a]\n", "3:13: labels: want a mapping, not a list"},
 		{"a text in a mapping that is a list", "    labels: {a: [b]}\n", "3:17: in labels: want a text, not a list"},
 	} {
