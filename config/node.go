@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"unicode/utf8"
@@ -108,19 +109,19 @@ func (p *parser) syntax(err error) {
 		p.note(p.at(1, 1).problem("not YAML"))
 		return
 	}
+	what := "not YAML: " + e.Message
 	switch {
 	case e.Stage == "composer":
-		p.note(p.at(e.Mark.Line, e.Mark.Column).problem("this alias (*name) has no anchor (&name) before it; put a text that begins with * in quotes"))
+		what = "this alias (*name) has no anchor (&name) before it; put a text that begins with * in quotes"
 	case e.Message == "found incompatible YAML document":
 		// The parser takes no other version than 1.1 here, and reads 1.2 all the same.
-		p.note(p.at(e.Mark.Line, e.Mark.Column).problem("leave the line with %%YAML out"))
+		what = "leave the line with %YAML out"
 	case e.ContextMsg != "" && e.ContextMark.Line != e.Mark.Line:
-		p.note(p.at(e.Mark.Line, e.Mark.Column).problem("not YAML: %s that begins on line %d: %s", e.ContextMsg, e.ContextMark.Line, e.Message))
+		what = fmt.Sprintf("not YAML: %s that begins on line %d: %s", e.ContextMsg, e.ContextMark.Line, e.Message)
 	case e.ContextMsg != "":
-		p.note(p.at(e.Mark.Line, e.Mark.Column).problem("not YAML: %s: %s", e.ContextMsg, e.Message))
-	default:
-		p.note(p.at(e.Mark.Line, e.Mark.Column).problem("not YAML: %s", e.Message))
+		what = fmt.Sprintf("not YAML: %s: %s", e.ContextMsg, e.Message)
 	}
+	p.note(p.at(e.Mark.Line, e.Mark.Column).problem("%s", what))
 }
 
 // unreadable finds the first character that no YAML file may hold, and says what

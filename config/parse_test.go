@@ -108,6 +108,7 @@ func TestDeepAndWideDocumentsAreReadOrRefusedAtOnce(t *testing.T) {
 	} {
 		_, err := parse(text, env{"A": strings.Repeat("a", 1000)})
 		require.Error(t, err, name)
+		require.Regexp(t, `^bot\.yaml:\d+:\d+: `, err.Error(), name)
 	}
 }
 

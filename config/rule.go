@@ -2,6 +2,7 @@ package config
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -58,12 +59,8 @@ func (s *section) references(key, what string, all []string) []string {
 	var found []string
 	seen := make(map[string]bool)
 	for _, n := range s.filled(key) {
-		exists := false
-		for _, name := range all {
-			exists = exists || name == n.text
-		}
 		switch {
-		case !exists:
+		case !slices.Contains(all, n.text):
 			s.p.note(n.problem("%s: there is no %s %s%s", key, what, n.quote(), didYouMean(n.text, all)))
 		case seen[n.text]:
 			s.p.note(n.problem("%s: %s is here twice", key, n.quote()))
