@@ -34,13 +34,8 @@ func (s *Store) fold(ctx context.Context, lazily bool) error {
 	return s.with(ctx, step{
 		apply: func(*batch, func(string) *hit) error { return nil },
 		after: func() error {
-			if !s.adopted {
-				if err := s.adopt(); err != nil {
-					return err
-				}
-				if err := s.reload(); err != nil {
-					return err
-				}
+			if err := s.adopt(); err != nil {
+				return err
 			}
 			return s.foldNow(lazily)
 		},
@@ -57,7 +52,7 @@ func (s *Store) foldNow(lazily bool) error {
 		return err
 	}
 	if s.journal.next == 1 && !s.unwritten {
-		return s.journal.trim()
+		return s.noteCheck()
 	}
 	p := s.plan()
 	posted := len(p.done)+len(p.gone) > 0
@@ -98,6 +93,20 @@ func (s *Store) foldNow(lazily bool) error {
 		return s.noteBase()
 	}
 	return s.newJournal()
+}
+
+// noteCheck records, where nothing else has changed, that the two arrays were found
+// to be in order after somebody else wrote them, so that it need not be found out
+// again.
+func (s *Store) noteCheck() error {
+	now, err := s.standing()
+	if err != nil {
+		return err
+	}
+	if now != s.base {
+		return s.newJournal()
+	}
+	return s.journal.trim()
 }
 
 // deferrable reports whether a fold of posted.json can wait.

@@ -114,7 +114,7 @@ func (j *journal) cut(n int64, aside string) error {
 	if err != nil {
 		return err
 	}
-	return j.trim()
+	return j.cutOff()
 }
 
 // append writes the lines of buf, n of them, at the end. On an error none of them
@@ -128,7 +128,7 @@ func (j *journal) append(buf []byte, n int64) error {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
-		if terr := j.trim(); terr != nil {
+		if terr := j.cutOff(); terr != nil {
 			return &poison{fmt.Errorf("%w, and it could not be undone: %w", err, terr)}
 		}
 		return err
@@ -166,7 +166,7 @@ func (j *journal) makeRoom(n int64) error {
 		ok, err = reserve(j.file, j.size, size)
 	}
 	if err != nil {
-		if terr := j.trim(); terr != nil {
+		if terr := j.cutOff(); terr != nil {
 			return &poison{terr}
 		}
 		return err
@@ -181,6 +181,14 @@ func (j *journal) makeRoom(n int64) error {
 
 // trim gives back the reserved space.
 func (j *journal) trim() error {
+	if j.size == j.end {
+		return nil
+	}
+	return j.cutOff()
+}
+
+// cutOff cuts off whatever stands behind end.
+func (j *journal) cutOff() error {
 	if err := j.file.Truncate(j.end); err != nil {
 		return err
 	}

@@ -146,40 +146,74 @@ func (s *Store) begin(ctx context.Context) (err error) {
 	return replace(s.files.posted, writeBytes([]byte(emptyArray)))
 }
 
-// adopt makes the ledger's own files where an earlier bot left none, ledger.json
-// last, since with it the others have to be there. It is called under the lock,
-// with the two arrays settled.
+// adopt takes the directory over from an earlier bot: it makes the files that are
+// missing, ledger.json last, since with it the others have to be there. It is
+// called under the lock, with the two arrays settled.
 func (s *Store) adopt() error {
 	if s.adopted {
 		return nil
 	}
-	fleet := uuid.NewString()
+	for path, content := range map[string]string{s.files.queue: emptyArray, s.files.books: emptyObject} {
+		if present(path) {
+			continue
+		}
+		if err := replace(path, writeBytes([]byte(content))); err != nil {
+			return err
+		}
+	}
+	if err := s.pinQueue(); err != nil {
+		return err
+	}
+	l := ledger{Version: version, Fleet: uuid.NewString(), OpenedAt: s.now().UTC().Truncate(time.Millisecond)}
 	if s.journal != nil {
-		fleet = s.journal.head.Fleet
+		l.Fleet = s.journal.head.Fleet
+	} else if err := s.firstJournal(l.Fleet); err != nil {
+		return err
 	}
-	if !present(s.files.queue) {
-		if err := replace(s.files.queue, writeBytes([]byte(emptyArray))); err != nil {
-			return err
-		}
-	}
-	if !present(s.files.books) {
-		if err := replace(s.files.books, writeBytes([]byte(emptyObject))); err != nil {
-			return err
-		}
-	}
-	if s.journal == nil {
-		// Without a base: whether anything has to be settled is looked at again.
-		line, err := appendHead(nil, fleet, base{})
-		if err != nil {
-			return err
-		}
-		if err := replace(s.files.journal, writeBytes(line)); err != nil {
-			return err
-		}
-	}
-	line, err := json.Marshal(ledger{Version: version, Fleet: fleet, OpenedAt: s.now().UTC().Truncate(time.Millisecond)})
+	line, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	return replace(s.files.ledger, writeBytes(append(line, '\n')))
+	if err := replace(s.files.ledger, writeBytes(append(line, '\n'))); err != nil {
+		return err
+	}
+	s.ledger, s.adopted, s.whole = l, true, true
+	return nil
+}
+
+// pinQueue takes note of a queue.json that was just made.
+func (s *Store) pinQueue() error {
+	if s.queueFile != nil {
+		return nil
+	}
+	f, err := openState(s.files.queue)
+	if err != nil {
+		return err
+	}
+	if s.queueID, err = statOpen(f); err != nil {
+		f.Close()
+		return err
+	}
+	s.queueFile, s.settledFor.queue = f, s.queueID
+	return nil
+}
+
+// firstJournal makes and opens the journal of a ledger that has none.
+func (s *Store) firstJournal(fleet string) error {
+	var now base
+	if !s.unwritten {
+		var err error
+		if now, err = s.standing(); err != nil {
+			return err
+		}
+	}
+	line, err := appendHead(nil, fleet, now)
+	if err != nil {
+		return err
+	}
+	if err := replace(s.files.journal, writeBytes(line)); err != nil {
+		return err
+	}
+	s.whole = true
+	return s.loadJournal()
 }

@@ -69,6 +69,8 @@ func (s *Store) load() error {
 		return err
 	}
 	s.ledger = l
+	// A journal is made after the files it stands upon.
+	s.whole = s.adopted || present(s.files.journal)
 	if _, err := statFull(s.files.posted); err != nil {
 		return absentOr(err, s.files.posted)
 	}
@@ -131,7 +133,7 @@ func (s *Store) loadQueue(v *view) (*os.File, identity, error) {
 	path := s.files.queue
 	f, err := openState(path)
 	if err != nil {
-		if !s.adopted && !present(path) {
+		if !s.whole && !present(path) {
 			return nil, identity{}, nil
 		}
 		return nil, identity{}, err
@@ -177,7 +179,7 @@ func (v *view) putQueued(i *item) {
 func (s *Store) loadBooks(v *view) error {
 	f, err := openState(s.files.books)
 	if err != nil {
-		if !s.adopted && !present(s.files.books) {
+		if !s.whole && !present(s.files.books) {
 			return nil
 		}
 		return err
@@ -196,7 +198,7 @@ func (s *Store) loadJournal() error {
 	}
 	s.base = base{}
 	path := s.files.journal
-	if !s.adopted && !present(path) {
+	if !s.whole {
 		return nil
 	}
 	flags := os.O_RDWR
@@ -227,9 +229,10 @@ func (s *Store) readHead(f *os.File) (*journal, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	h, ok := parseHead(bytes.TrimSuffix(line, []byte("\n")))
+	text, ended := bytes.CutSuffix(line, []byte("\n"))
+	h, ok := parseHead(text)
 	switch {
-	case !ok:
+	case !ok || !ended:
 		return nil, fileErrorf(path, 0, "its first line cannot be read; put the directory back from a backup, or see docs/local-state.md")
 	case s.adopted && h.Fleet != s.ledger.Fleet:
 		return nil, fileErrorf(path, 0, "it is the journal of another ledger (%s) than ledger.json names (%s)", h.Fleet, s.ledger.Fleet)

@@ -2,6 +2,7 @@ package jsonstore
 
 import (
 	"context"
+	"errors"
 
 	"bot/dedupe"
 	"bot/queue"
@@ -57,10 +58,19 @@ func (s *Store) with(ctx context.Context, st step) error {
 
 // search looks for wants in posted.json.
 func (s *Store) search(ctx context.Context, wants []want) (*history, error) {
+	var found *history
+	var err error
 	if s.readOnly {
-		return scanOpen(ctx, s.history.file, s.files.posted, wants)
+		if found, err = scanOpen(ctx, s.history.file, s.files.posted, wants); err == nil {
+			found.file = nil // it is s.history's
+		}
+	} else {
+		found, err = scanHistory(ctx, s.files.posted, wants)
 	}
-	return scanHistory(ctx, s.files.posted, wants)
+	if _, ok := errors.AsType[*FileError](err); ok {
+		s.unreadable.Store(true)
+	}
+	return found, err
 }
 
 // prepare takes in what a search found, settles the view with it, and says
@@ -114,7 +124,7 @@ func (s *Store) takeIn(found *history) error {
 	s.history.checked = s.history.checked || found.checked
 	if s.history.file == nil {
 		s.history.file = found.file
-	} else if found.file != s.history.file {
+	} else {
 		found.close()
 	}
 	return nil

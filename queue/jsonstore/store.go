@@ -1,6 +1,7 @@
 package jsonstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"bot/queue"
@@ -52,10 +54,14 @@ type Store struct {
 	leading bool
 	closed  bool
 
+	// unreadable: posted.json was found to be no good, and somebody was told.
+	unreadable atomic.Bool
+
 	// All below belongs to whoever leads, and is valid while the lock is held.
 
 	ledger  ledger
 	adopted bool // ledger.json is there
+	whole   bool // all files have to be there
 	journal *journal
 	view    *view
 	// queueID is the queue.json that was read into view, held open by queueFile.
@@ -68,11 +74,11 @@ type Store struct {
 	settledFor struct{ posted, queue identity }
 	// unwritten: view holds what neither queue.json nor the journal says.
 	unwritten bool
-	// unreadable: a scan found posted.json to be no good.
-	unreadable bool
-	stale      bool
-	broken     error
-	buf        []byte
+	// stale: what is in memory has to be read again.
+	stale bool
+	// broken is why nothing can be done any more. Nil: something can.
+	broken error
+	buf    []byte
 }
 
 var _ queue.Store = (*Store)(nil)
@@ -196,13 +202,37 @@ func (s *Store) Close() error {
 	}
 	var err error
 	if !s.readOnly {
-		err = s.fold(context.Background(), true)
+		err = s.finish(context.Background())
 	}
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.letGo()
 	return err
+}
+
+// finish folds, or at least makes the journal durable.
+func (s *Store) finish(ctx context.Context) error {
+	var err error
+	// What cannot be read has been reported, and a fold would only say so again.
+	if !s.unreadable.Load() {
+		if err = s.fold(ctx, true); err == nil {
+			return nil
+		}
+	}
+	jerr := s.do(ctx, &op{apply: func(*batch) error { return nil }, after: s.settleJournal})
+	return cmp.Or(err, jerr)
+}
+
+// settleJournal leaves the journal as it is, durable and without reserved space.
+func (s *Store) settleJournal() error {
+	if s.journal == nil {
+		return nil
+	}
+	if err := s.journal.sync(); err != nil {
+		return err
+	}
+	return s.journal.trim()
 }
 
 func (s *Store) letGo() {
