@@ -1,0 +1,24 @@
+package jsonstore_test
+
+import (
+	"fmt"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// smallDisk mounts a disk of so many bytes in memory, or skips the test.
+func smallDisk(t *testing.T, size int) string {
+	t.Helper()
+	skipUnlessRoot(t)
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d,mode=700", size)); err != nil {
+		t.Skip("a small disk cannot be mounted here: ", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
+	return dir
+}
+
+func growDisk(dir string, size int) error {
+	return unix.Mount("tmpfs", dir, "tmpfs", unix.MS_REMOUNT, fmt.Sprintf("size=%d", size))
+}
