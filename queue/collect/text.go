@@ -45,7 +45,7 @@ func plainText(s string, limit int) string {
 			s = s[end:]
 		}
 	}
-	return strings.TrimRight(t.out.String(), "\u3000")
+	return strings.TrimSpace(t.out.String())
 }
 
 // folder gathers text with its white space folded.
@@ -144,10 +144,14 @@ const longestName = 16
 // longestEntity bounds how far the semicolon may be from its ampersand.
 const longestEntity = 40
 
-// entity reads what begins with an ampersand and returns what follows it.
+// entity reads what begins with an ampersand and returns what follows it. An
+// entity ends with a semicolon: &copy=2 is a part of an address.
 func (t *folder) entity(s string) string {
-	end := strings.IndexByte(s[:min(len(s), longestEntity)], ';')
-	if end > 0 {
+	end := 1
+	for end < min(len(s), longestEntity) && (isNameByte(s[end]) || s[end] == '#') {
+		end++
+	}
+	if end < len(s) && s[end] == ';' {
 		if text := html.UnescapeString(s[:end+1]); !strings.HasSuffix(text, ";") || text == ";" {
 			t.add(text)
 			return s[end+1:]

@@ -1,0 +1,93 @@
+package collect
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func addFeeds(f *testing.F) {
+	feeds, err := filepath.Glob("testdata/feeds/*")
+	require.NoError(f, err)
+	for _, path := range feeds {
+		body, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(body)
+	}
+}
+
+func FuzzParseFeed(f *testing.F) {
+	addFeeds(f)
+	base, err := url.Parse("https://example.jp/feed.xml")
+	require.NoError(f, err)
+	limits := Limits{Articles: 100, Depth: 64}.withDefaults()
+	f.Fuzz(func(t *testing.T, body []byte) {
+		parsed, err := parseFeed(context.Background(), body, "text/xml; charset=shift_jis", limits)
+		if err != nil {
+			require.NotContains(t, err.Error(), "gave up")
+			return
+		}
+		require.LessOrEqual(t, len(parsed.Items), limits.Articles)
+		r := new(Collector).reading(Source{Name: "src"}, &document{base: base}, parsed, Progress{})
+		require.Equal(t, len(parsed.Items), len(r.articles)+r.dropped)
+		for _, a := range r.articles {
+			require.NotEmpty(t, a.URL)
+			for text, limit := range map[string]int{a.Title: maxTitle, a.Summary: maxSummary, a.Author: maxLabel} {
+				requirePlain(t, text, limit)
+			}
+		}
+	})
+}
+
+func requirePlain(t *testing.T, text string, limit int) {
+	t.Helper()
+	require.LessOrEqual(t, len(text), limit)
+	require.True(t, utf8.ValidString(text), text)
+	require.Negative(t, strings.IndexFunc(text, unicode.IsControl), text)
+	require.Equal(t, strings.TrimSpace(text), text)
+}
+
+func FuzzScan(f *testing.F) {
+	addFeeds(f)
+	f.Add([]byte(strings.Repeat("<a>", 100)))
+	f.Add([]byte(strings.Repeat(`{"a":[`, 100)))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		_, _ = scanXML(context.Background(), body, 32)
+		_ = scanJSON(body, 32)
+	})
+}
+
+func FuzzPlainText(f *testing.F) {
+	for _, seed := range []string{"", "plain", "<p>a</p>b", "Vec<T>", "&amp;&#0;&#x1F600;", "<!--", "<script>x</", "\u3000a\u3000", "\xff<b", "&copy=2"} {
+		f.Add(seed, 10)
+	}
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		limit = min(max(limit, 1), 1000)
+		requirePlain(t, plainText(s, limit), limit)
+	})
+}
+
+func FuzzReadList(f *testing.F) {
+	f.Add("https://example.jp/a\r\n# c\n\ufeffx\ty\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		urls, err := ReadList(strings.NewReader(s))
+		if err != nil {
+			return
+		}
+		seen := make(map[string]bool)
+		for _, u := range urls {
+			require.NotEmpty(t, u)
+			require.Equal(t, strings.TrimSpace(u), u)
+			require.NotContains(t, u, "\n")
+			require.False(t, seen[u])
+			seen[u] = true
+		}
+	})
+}
