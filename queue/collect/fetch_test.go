@@ -188,8 +188,10 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return
 func live(t *testing.T, limits collect.Limits, handler http.HandlerFunc) collect.Result {
 	t.Helper()
 	server := httptest.NewServer(handler)
-	// Requests may still hang in their handlers, which end with the request.
-	t.Cleanup(server.CloseClientConnections)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
 	c := collector(nil)
 	c.HTTP, c.Limits = nil, limits
 	return one(t, c, collect.Source{Kind: collect.Feed, Location: server.URL}, collect.Progress{})
