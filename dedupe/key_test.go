@@ -29,14 +29,14 @@ func TestKeyIDsNeverChange(t *testing.T) {
 func TestFingerprintStandsForAWebhook(t *testing.T) {
 	t.Parallel()
 	const webhook = "https://hook.example/secret"
-	print := dedupe.Fingerprint(webhook)
-	require.True(t, dedupe.IsFingerprint(print))
-	require.NotContains(t, print, "secret")
-	require.Equal(t, print, dedupe.Fingerprint(" "+webhook+"\n"), "blanks do not count")
-	require.Equal(t, print, dedupe.Fingerprint(print), "a fingerprint stays")
-	require.NotEqual(t, print, dedupe.Fingerprint(webhook+"/"))
+	fingerprint := dedupe.Fingerprint(webhook)
+	require.True(t, dedupe.IsFingerprint(fingerprint))
+	require.NotContains(t, fingerprint, "secret")
+	require.Equal(t, fingerprint, dedupe.Fingerprint(" "+webhook+"\n"), "blanks do not count")
+	require.Equal(t, fingerprint, dedupe.Fingerprint(fingerprint), "a fingerprint stays")
+	require.NotEqual(t, fingerprint, dedupe.Fingerprint(webhook+"/"))
 	require.Empty(t, dedupe.Fingerprint(" "))
-	for _, no := range []string{"", "wh_", "wh_0", print[1:], print + "0", "wh_" + "0000000000000000000000000000000G", "WH_" + print[3:]} {
+	for _, no := range []string{"", "wh_", "wh_0", fingerprint[1:], fingerprint + "0", "wh_" + "0000000000000000000000000000000G", "WH_" + fingerprint[3:]} {
 		require.False(t, dedupe.IsFingerprint(no), no)
 	}
 }

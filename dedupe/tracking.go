@@ -11,12 +11,11 @@ var trackingPrefixes = [...]string{
 // which page is meant. They are written in lower case and compared without regard
 // to case.
 //
-// They are the parameters on which the public lists agree: AdGuard's
-// TrackParamFilter (general_url.txt), Brave's query filter and Firefox's query
-// stripping. Names that select a page at some site, such as ref, source, cid or
-// sid, are left out on purpose: dropping one of those would make two articles one,
-// and the second would never be announced. A site that uses them for tracking
-// names them in its source's strip_params.
+// They are drawn from the public lists, AdGuard's TrackParamFilter (general_url.txt)
+// above all, and from the vendors' own documentation. Names that select a page at
+// some site, such as ref, source, cid or sid, are left out on purpose: dropping one
+// of those would make two articles one, and the second would never be announced. A
+// site that uses them for tracking names them in its source's strip_params.
 //
 // The map is never written to.
 var trackingNames = names(
@@ -32,7 +31,7 @@ var trackingNames = names(
 	"vero_conv", "vero_id", "ml_subscriber", "ml_subscriber_hash", "_clde", "_cldee",
 	// HubSpot's ad parameters
 	"hsa_acc", "hsa_ad", "hsa_cam", "hsa_grp", "hsa_kw", "hsa_la", "hsa_mt", "hsa_net", "hsa_ol", "hsa_src", "hsa_tgt", "hsa_ver",
-	// Matomo, formerly Piwik: https://matomo.org/faq/reports/what-is-campaign-tracking-and-why-it-is-important/
+	// Matomo, formerly Piwik
 	"mtm_campaign", "mtm_cid", "mtm_content", "mtm_group", "mtm_keyword", "mtm_kwd", "mtm_medium", "mtm_placement", "mtm_source",
 	"pk_campaign", "pk_cid", "pk_content", "pk_keyword", "pk_kwd", "pk_medium", "pk_source",
 	"piwik_campaign", "piwik_keyword", "piwik_kwd",

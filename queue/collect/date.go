@@ -49,7 +49,7 @@ func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
 			t = inZone(read, zone)
 		}
 	}
-	return real(t)
+	return orUndated(t)
 }
 
 // splitZone returns the part of a date that names its zone, empty if there is
@@ -92,8 +92,8 @@ func readWall(text string) (time.Time, bool) {
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }
 
-// real returns the time, or zero if it only stands for one.
-func real(t time.Time) time.Time {
+// orUndated returns the time, or zero if it only stands for none.
+func orUndated(t time.Time) time.Time {
 	t = t.UTC().Truncate(time.Millisecond)
 	fromEpoch := t.Sub(time.Unix(0, 0))
 	if t.Year() <= 1900 || t.Year() > 9999 || fromEpoch.Abs() < 36*time.Hour {
