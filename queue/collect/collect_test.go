@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ func TestSourcesAreReadSideBySideAndHostsOneAtATime(t *testing.T) {
 	})
 	var sources []collect.Source
 	for i := range 12 {
-		sources = append(sources, collect.Source{Name: fmt.Sprint(i), Kind: collect.Feed, Location: fmt.Sprintf("https://Host%d.example/%d", i%hosts, i)})
+		sources = append(sources, collect.Source{Name: strconv.Itoa(i), Kind: collect.Feed, Location: fmt.Sprintf("https://Host%d.example/%d", i%hosts, i)})
 	}
 	c := collector(transport)
 	c.Concurrency = hosts
@@ -82,7 +83,7 @@ func TestConcurrencyIsBounded(t *testing.T) {
 	})
 	var sources []collect.Source
 	for i := range 30 {
-		sources = append(sources, collect.Source{Name: fmt.Sprint(i), Kind: collect.Feed, Location: fmt.Sprintf("https://host%d.example/", i)})
+		sources = append(sources, collect.Source{Name: strconv.Itoa(i), Kind: collect.Feed, Location: fmt.Sprintf("https://host%d.example/", i)})
 	}
 	c := collector(transport)
 	c.Concurrency = 2

@@ -27,7 +27,7 @@ var feedTypes = [...]string{"application/rss+xml", "application/atom+xml", "appl
 const maxLinked = 5
 
 // errNoFeed tells of a site that offers none.
-var errNoFeed = errors.New("no feed was found there; give its address with feed: in place of site:")
+var errNoFeed = errors.New("no feed was found there; give its address with feed: in place of the site")
 
 // readSite reads the feed of a site, which is looked for when it is not known yet
 // or is gone.

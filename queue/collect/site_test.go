@@ -76,7 +76,7 @@ func TestASitesMainFeedIsDiscovered(t *testing.T) {
 		{
 			name: "a comment feed is never taken", site: "https://example.jp/",
 			web: web{"example.jp/": text(`<link rel=alternate type=application/rss+xml title="Example - Comments" href=/post.xml><link rel=alternate type=application/rss+xml href="/?feed=comments-rss2">`), "example.jp/post.xml": text(rss())},
-			err: "read https://example.jp/: no feed was found there; give its address with feed: in place of site:",
+			err: "read https://example.jp/: no feed was found there; give its address with feed: in place of the site",
 		},
 		{
 			name: "a host called after comments is no comment feed", site: "https://comments.example/",

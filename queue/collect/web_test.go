@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -102,11 +103,13 @@ func feedOf(body string) (collect.Source, web) {
 
 // rss is a small feed with one item for each link.
 func rss(links ...string) string {
-	body := `<?xml version="1.0"?><rss version="2.0"><channel><title>Example</title><link>https://example.jp/</link><description>d</description>`
+	var body strings.Builder
+	body.WriteString(`<?xml version="1.0"?><rss version="2.0"><channel><title>Example</title><link>https://example.jp/</link><description>d</description>`)
 	for _, link := range links {
-		body += "<item><title>t</title><link>" + link + "</link></item>"
+		body.WriteString("<item><title>t</title><link>" + link + "</link></item>")
 	}
-	return body + "</channel></rss>"
+	body.WriteString("</channel></rss>")
+	return body.String()
 }
 
 func urls(r collect.Result) []string {
