@@ -1,7 +1,6 @@
 package jsonstore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -10,8 +9,6 @@ import (
 
 	"bot/dedupe"
 	"bot/queue"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // identity is one version of a file. While its inode is held open by somebody its
@@ -90,21 +87,14 @@ func scanOpen(ctx context.Context, f *os.File, path string, wants []want) (*hist
 	for _, w := range wants {
 		h.answers[w.id] = nil
 	}
-	err = eachValue(&contextReader{ctx, io.NewSectionReader(f, 0, id.size)}, path, func(raw jsontext.Value, _ span) error {
-		e, err := queue.ParseRecord(raw, queue.InPosted)
-		if err != nil {
-			return err
-		}
-		if old, ok := h.answers[e.ID]; ok && old == nil {
-			h.answers[e.ID] = &hit{
-				raw:   bytes.Clone(raw),
-				known: queue.Known{ID: e.ID, Status: e.Status, Rule: e.Rule, URLOnly: e.URLOnly()},
-			}
-		}
-		return nil
-	})
+	all, err := findRecords(ctx, f, id.size, path, newMatcher(wants))
 	if err != nil {
 		return nil, err
+	}
+	for _, one := range all {
+		if h.answers[one.id] == nil {
+			h.answers[one.id] = one.hit
+		}
 	}
 	return h, nil
 }

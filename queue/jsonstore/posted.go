@@ -2,13 +2,12 @@ package jsonstore
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"maps"
 	"os"
 	"slices"
-
-	"bot/queue"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -55,16 +54,73 @@ func (s *Store) writePosted(f *os.File, p plan) error {
 		return err
 	}
 	defer old.close()
-	var keep []span
-	if len(p.gone) == 0 {
-		keep, err = wholeArray(old.file, old.size, s.files.posted)
-	} else {
-		keep, err = arrayWithout(old.reader(), s.files.posted, p.gone)
+	var out []found
+	if len(p.gone) > 0 {
+		if out, err = findRecords(context.Background(), old.file, old.size, s.files.posted, newMatcher(p.gone)); err != nil {
+			return err
+		}
 	}
+	keep, err := without(old.file, old.size, out)
 	if err != nil {
 		return err
 	}
 	return splice(f, old.file, keep, p.done)
+}
+
+// without returns the runs of records that are left of an array in a file, which
+// has been found valid, when those of out are taken from it. The first run has the
+// array's beginning if its first record stays.
+func without(f *os.File, size int64, out []found) ([]span, error) {
+	var runs []span
+	from := int64(0)
+	for n := range len(out) + 1 {
+		run := span{from, size}
+		if n < len(out) {
+			run.end, from = out[n].at.start, out[n].at.end
+		}
+		run, err := tighten(f, run)
+		if err != nil {
+			return nil, err
+		}
+		if run.start == run.end {
+			continue
+		}
+		if n == 0 {
+			run.start = 0
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+// tighten makes a part of an array's text begin and end with a record. It is empty
+// if there is none.
+func tighten(f *os.File, run span) (span, error) {
+	const between = " \t\r\n,[]"
+	var space [4096]byte
+	for run.start < run.end {
+		text := space[:min(run.end-run.start, int64(len(space)))]
+		if _, err := f.ReadAt(text, run.start); err != nil {
+			return run, err
+		}
+		left := len(bytes.TrimLeft(text, between))
+		run.start += int64(len(text) - left)
+		if left > 0 {
+			break
+		}
+	}
+	for run.start < run.end {
+		text := space[:min(run.end-run.start, int64(len(space)))]
+		if _, err := f.ReadAt(text, run.end-int64(len(text))); err != nil {
+			return run, err
+		}
+		left := len(bytes.TrimRight(text, between))
+		run.end -= int64(len(text) - left)
+		if left > 0 {
+			break
+		}
+	}
+	return run, nil
 }
 
 // splice writes an array of the records in the spans of old, which are each a run
@@ -103,62 +159,6 @@ func splice(f, old *os.File, keep []span, more [][]byte) error {
 		return writeBytes([]byte(emptyArray))(f)
 	}
 	return writeBytes([]byte("\n]\n"))(f)
-}
-
-// wholeArray returns the one span, from the file's beginning, that has all of the
-// array but its end: up to behind its last record. None if it has no records. The
-// file has been found valid before.
-func wholeArray(f *os.File, size int64, path string) ([]span, error) {
-	const window = 4096
-	closed := false
-	for end := size; end > 0; {
-		start := max(end-window, 0)
-		buf := make([]byte, end-start)
-		if _, err := f.ReadAt(buf, start); err != nil {
-			return nil, err
-		}
-		for i := len(buf) - 1; i >= 0; i-- {
-			switch c := buf[i]; {
-			case c == ' ' || c == '\n' || c == '\r' || c == '\t':
-			case c == ']' && !closed:
-				closed = true
-			case c == '[' && closed && start == 0 && len(bytes.TrimSpace(buf[:i])) == 0:
-				return nil, nil
-			case (c == '}' || c == '"') && closed:
-				return []span{{0, start + int64(i) + 1}}, nil
-			default:
-				return nil, fileErrorf(path, start+int64(i), "it does not end like an array of records")
-			}
-		}
-		end = start
-	}
-	return nil, fileErrorf(path, 0, "it is empty")
-}
-
-// arrayWithout returns the runs of records that are left of the array when those
-// of gone are taken out.
-func arrayWithout(r io.Reader, path string, gone []want) ([]span, error) {
-	out := map[string]bool{}
-	for _, w := range gone {
-		out[w.id] = true
-	}
-	var keep []span
-	open := false // the last span goes on
-	err := eachValue(r, path, func(raw jsontext.Value, at span) error {
-		e, err := queue.ParseRecord(raw, queue.InPosted)
-		switch {
-		case err != nil:
-			return err
-		case out[e.ID]:
-			open = false
-		case open:
-			keep[len(keep)-1].end = at.end
-		default:
-			keep, open = append(keep, at), true
-		}
-		return nil
-	})
-	return keep, err
 }
 
 // object returns a JSON object with one member on each line.

@@ -1,9 +1,15 @@
 package jsonstore
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"sync"
+
+	"bot/queue"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -94,4 +100,88 @@ func syntaxError(d *jsontext.Decoder, path string, err error) error {
 		return fileErrorf(path, d.InputOffset(), "it ends in the middle; put the file back from a backup")
 	}
 	return fmt.Errorf("read %s: %w", path, err)
+}
+
+// findRecords looks through the array of records in src, of which nothing is left
+// unread, for those that m wants. They come in the order in which they stand.
+func findRecords(ctx context.Context, src io.ReaderAt, size int64, path string, m *matcher) ([]found, error) {
+	all, err := findFast(ctx, src, size, m)
+	if !errors.Is(err, errDoubt) {
+		return all, err
+	}
+	f := finder{matcher: m}
+	err = eachValue(&contextReader{ctx, io.NewSectionReader(src, 0, size)}, path, func(raw jsontext.Value, at span) error {
+		e, err := queue.ParseRecord(raw, queue.InPosted)
+		if err == nil {
+			f.note(e, raw, at)
+		}
+		return err
+	})
+	return f.found, err
+}
+
+// splitSize is from which size a file is read by several processors at once.
+const splitSize = 8 << 20
+
+// findFast is findRecords, unless it returns errDoubt.
+func findFast(ctx context.Context, src io.ReaderAt, size int64, m *matcher) ([]found, error) {
+	cuts := []int64{0}
+	if parts := min(runtime.GOMAXPROCS(0), 8); size >= splitSize {
+		for n := 1; n < parts; n++ {
+			if cut := guessCut(src, size/int64(parts)*int64(n)); cut > cuts[len(cuts)-1] {
+				cuts = append(cuts, cut)
+			}
+		}
+	}
+	finders := make([]finder, len(cuts))
+	errs := make([]error, len(cuts))
+	var all sync.WaitGroup
+	for n, from := range cuts {
+		stop := size
+		if n+1 < len(cuts) {
+			stop = cuts[n+1]
+		}
+		finders[n].matcher = m
+		all.Go(func() { errs[n] = newScanner(ctx, src, from, size, windowSize).run(stop, finders[n].visit) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		if len(cuts) > 1 && errors.Is(err, errDoubt) {
+			f := finder{matcher: m}
+			err = newScanner(ctx, src, 0, size, windowSize).run(size, f.visit)
+			return f.found, err
+		}
+		return nil, err
+	}
+	var in []found
+	for _, f := range finders {
+		in = append(in, f.found...)
+	}
+	return in, nil
+}
+
+// guessCut returns an offset, from near on, that is likely to be behind the comma
+// of an array's record, or zero. Whether it is, the reader of what stands before
+// finds out: since no string holds a bare newline, and a file that is cut in a
+// wrong place does not read as an array up to there.
+func guessCut(src io.ReaderAt, near int64) int64 {
+	buf := make([]byte, 64<<10)
+	n, err := src.ReadAt(buf, near)
+	if err != nil && err != io.EOF {
+		return 0
+	}
+	for from := 0; ; {
+		i := bytes.Index(buf[from:n], []byte(",\n"))
+		if i < 0 {
+			return 0
+		}
+		from += i
+		if from > 0 && buf[from-1] == '}' {
+			// A record, and not the end of an object in one, if the next begins likewise.
+			if rest := bytes.TrimLeft(buf[from+2:n], " \t"); len(rest) > 0 && rest[0] == '{' {
+				return near + int64(from) + 1
+			}
+		}
+		from += 2
+	}
 }

@@ -149,7 +149,7 @@ func (s *Store) overlap() []want {
 			continue
 		}
 		all = append(all, want{i.id, i.entry.Key})
-		if doubtful(i) {
+		if suspect(i) {
 			all = append(all, wantKey(i.entry.Key.URLOnly()))
 		}
 	}
@@ -174,7 +174,7 @@ func (s *Store) settle() error {
 			s.unwritten = true
 			continue
 		}
-		if doubtful(i) && s.history.answers[i.entry.Key.URLOnly().ID()] != nil {
+		if suspect(i) && s.history.answers[i.entry.Key.URLOnly().ID()] != nil {
 			e := i.entry
 			e.Status = queue.Held
 			e.Reason = "its address was announced before destinations were recorded; release it if this destination has not had it"
@@ -190,9 +190,9 @@ func (s *Store) settle() error {
 	return nil
 }
 
-// doubtful reports whether an entry comes from an earlier bot's queue and could
+// suspect reports whether an entry comes from an earlier bot's queue and could
 // have been announced by one earlier still, which recorded addresses only.
-func doubtful(i *item) bool {
+func suspect(i *item) bool {
 	return i.queued && i.entry.Status == queue.Queued && i.entry.QueuedAt.IsZero() &&
 		i.entry.Key.Bucket == "" && !i.entry.URLOnly()
 }
