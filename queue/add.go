@@ -107,6 +107,20 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 	return added, nil
 }
 
+// Matches returns a decision without verdict for each rule and destination that a
+// batch meets, whatever the ledger knows. Empty to: every destination.
+func (q *Queue) Matches(b Batch, to []string) []Decision {
+	var added Added
+	site := dedupe.Site{}
+	for _, s := range q.Sources {
+		if s.Name == b.Source {
+			site = s.Site
+		}
+	}
+	q.match(&added, b, site, AddOptions{To: to})
+	return added.Decisions
+}
+
 // match lists the decisions that a batch asks for.
 func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
 	meant := func(to []string, name string) bool {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
 )
 
 const (
@@ -146,7 +145,7 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 		if e.Due().After(p.now) && !gone {
 			continue
 		}
-		d := p.Queue.destination(e.Key.Webhook)
+		d := p.Queue.DestinationOf(e.Key.Webhook)
 		if d == nil || len(p.o.To) > 0 && !slices.Contains(p.o.To, d.Name) {
 			continue
 		}
@@ -218,7 +217,7 @@ func (q *Queue) Stray(ctx context.Context) ([]Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		if q.destination(e.Key.Webhook) == nil {
+		if q.DestinationOf(e.Key.Webhook) == nil {
 			stray = append(stray, e)
 		}
 	}

@@ -103,9 +103,9 @@ func (r Rule) takes(a Article) bool {
 	return !slices.Contains(r.Match.checks(a), false) && !slices.Contains(r.Exclude.checks(a), true)
 }
 
-// destination returns the destination that this webhook's fingerprint stands for,
+// DestinationOf returns the destination that this webhook's fingerprint stands for,
 // by its present or an earlier webhook, or nil.
-func (q *Queue) destination(webhook string) *Destination {
+func (q *Queue) DestinationOf(webhook string) *Destination {
 	for i, d := range q.Destinations {
 		if webhook != "" && (d.Webhook == webhook || slices.Contains(d.FormerWebhooks, webhook)) {
 			return &q.Destinations[i]

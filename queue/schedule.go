@@ -38,7 +38,7 @@ func (q *Queue) planner(ctx context.Context) (*planner, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d := q.destination(e.Key.Webhook); d != nil && p.spacing[d.Name] > 0 && e.Status == Queued {
+		if d := q.DestinationOf(e.Key.Webhook); d != nil && p.spacing[d.Name] > 0 && e.Status == Queued {
 			p.taken[d.Name] = append(p.taken[d.Name], e.DueAt)
 		}
 	}

@@ -1,0 +1,163 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"bot/poster"
+	"bot/queue"
+	"bot/queue/jsonstore"
+
+	"github.com/spf13/cobra"
+)
+
+func newCheckCmd(a *app) *cobra.Command {
+	var offline bool
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Check config, secrets, sources, destinations, state, guard and clock",
+		Long:  "Check everything a run needs, without posting: one line each. --offline leaves out what needs the network.",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return a.runCheck(c.Context(), offline) },
+	}
+	c.Flags().BoolVar(&offline, "offline", false, "do not use the network")
+	return c
+}
+
+// checkReport is the result of check in JSON.
+type checkReport struct {
+	Command string      `json:"command"`
+	Checks  []checkLine `json:"checks"`
+}
+
+type checkLine struct {
+	// What is config, destination, source, state, guard or clock.
+	What string `json:"what"`
+	// Name is that of the destination or source.
+	Name string `json:"name,omitempty"`
+	// Result is ok, warning, failed or skipped.
+	Result string `json:"result"`
+	Detail string `json:"detail"`
+}
+
+func (r *checkReport) add(what, name, result, format string, args ...any) {
+	r.Checks = append(r.Checks, checkLine{what, name, result, fmt.Sprintf(format, args...)})
+}
+
+// outcome adds a line for a check that either went well or ended in err.
+func (r *checkReport) outcome(what, name, ok string, err error) {
+	if err != nil {
+		r.add(what, name, "failed", "%v", err)
+		return
+	}
+	r.add(what, name, "ok", "%s", ok)
+}
+
+func (a *app) runCheck(ctx context.Context, offline bool) error {
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	r := &checkReport{Command: "check"}
+	r.add("config", "", "ok", "%s: %d %s, %d %s, %d %s", f.cfg.File,
+		len(f.sources), plural(len(f.sources), "source", "sources"),
+		len(f.queue.Destinations), plural(len(f.queue.Destinations), "destination", "destinations"),
+		len(f.queue.Rules), plural(len(f.queue.Rules), "rule", "rules"))
+	if len(f.sources) == 0 {
+		r.add("config", "", "warning", "there are no sources, so nothing is ever found")
+	}
+	if len(f.queue.Destinations) == 0 {
+		r.add("config", "", "warning", "there are no destinations, so nothing is ever queued")
+	}
+	r.destinations(ctx, f, offline)
+	if err := r.sources(ctx, a, f, offline); err != nil {
+		return err
+	}
+	r.state(ctx, a, f)
+	r.outcome("guard", "", "this machine may write the local state", a.guard().Check())
+	r.add("clock", "", "ok", "%s; state is local, so this machine's clock alone counts", a.env.Now().In(f.cfg.Timezone).Format(time.RFC3339))
+	failed := false
+	for _, c := range r.Checks {
+		failed = failed || c.Result == "failed"
+		a.printf("%-8s %-11s %s\n", c.Result, c.What, join(c.Name, c.Detail))
+	}
+	if err := a.printJSON(r); err != nil {
+		return err
+	}
+	if failed {
+		return outcome(exitFailed)
+	}
+	return finish(ctx, false, false)
+}
+
+func (r *checkReport) destinations(ctx context.Context, f *fleet, offline bool) {
+	for _, d := range f.queue.Destinations {
+		checker, ok := d.Poster.(poster.Checker)
+		switch {
+		case !ok:
+			r.add("destination", d.Name, "skipped", "its settings are right; the platform cannot be asked without posting")
+		case offline:
+			r.add("destination", d.Name, "skipped", "its settings are right; not asked (--offline)")
+		default:
+			r.outcome("destination", d.Name, "the platform takes its settings", checker.Check(ctx))
+		}
+	}
+}
+
+func (r *checkReport) sources(ctx context.Context, a *app, f *fleet, offline bool) error {
+	if offline {
+		for _, s := range f.sources {
+			r.add("source", s.Name, "skipped", "not fetched (--offline)")
+		}
+		return nil
+	}
+	results, err := a.pollFresh(ctx, f, nil)
+	for _, res := range results {
+		newest := time.Time{}
+		for _, article := range res.Articles {
+			if article.Published.After(newest) {
+				newest = article.Published
+			}
+		}
+		ok := fmt.Sprintf("%d %s, newest %s", len(res.Articles), plural(len(res.Articles), "article", "articles"), when(newest, f.cfg.Timezone))
+		if res.Next.Moved != "" && res.Err == nil {
+			r.add("source", res.Source, "warning", "%s; it has moved for good to %s: write that into the config", ok, res.Next.Moved)
+			continue
+		}
+		r.outcome("source", res.Source, ok, res.Err)
+	}
+	return err
+}
+
+// state reads the whole ledger, so that what would stop a run is found here.
+func (r *checkReport) state(ctx context.Context, a *app, f *fleet) {
+	store, err := jsonstore.OpenReadOnly(ctx, f.cfg.State.Dir)
+	if err != nil {
+		r.add("state", "", "failed", "%v", err)
+		return
+	}
+	f.queue.Store = store
+	entries, stray := 0, 0
+	for e, readErr := range store.All(ctx) {
+		if readErr != nil {
+			err = readErr
+			break
+		}
+		entries++
+		if !e.Status.Final() && f.queue.DestinationOf(e.Key.Webhook) == nil {
+			stray++
+		}
+	}
+	r.outcome("state", "", fmt.Sprintf("%d %s in %s", entries, plural(entries, "entry", "entries"), f.cfg.State.Dir), errors.Join(err, store.Close()))
+	for _, w := range store.Warnings() {
+		r.add("state", "", "warning", "%s", w)
+	}
+	if stray > 0 {
+		r.add("state", "", "warning", "%d queued %s to no configured destination; see `bot status`", stray, plural(stray, "entry belongs", "entries belong"))
+	}
+	if fleet, err := queue.ReadBook[queue.Pacing](ctx, store, queue.FleetBook); err == nil && fleet.Paused != nil {
+		r.add("state", "", "warning", "everything is paused: %s", fleet.Paused.Reason)
+	}
+}

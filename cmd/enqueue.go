@@ -1,0 +1,325 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"bot/dedupe"
+	"bot/queue"
+	"bot/queue/collect"
+
+	"github.com/spf13/cobra"
+)
+
+// enqueueOptions are the flags of enqueue.
+type enqueueOptions struct {
+	sources, to, urls []string
+	from              string
+	title             string
+	fetchTitles       bool
+	at                string
+	latest            int
+	dryRun            bool
+}
+
+func newEnqueueCmd(a *app) *cobra.Command {
+	var o enqueueOptions
+	c := &cobra.Command{
+		Use:   "enqueue",
+		Short: "Collect articles and queue those that are new",
+		Long: "Collect articles from the sources, keep those that are neither posted nor queued, and queue them with a due time.\n" +
+			"With --url or --from, queue these addresses instead: sources are not polled, age, first sight and brake do not apply,\n" +
+			"and every destination is meant unless --to names some.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return a.runEnqueue(c.Context(), o) },
+	}
+	flags := c.Flags()
+	o.sourceFlags(c)
+	flags.StringArrayVar(&o.urls, "url", nil, "queue this `URL`; may be repeated")
+	flags.StringVar(&o.from, "from", "", "queue the URLs in `FILE`, one per line, # for comments; - is stdin")
+	flags.StringVar(&o.title, "title", "", "the title of the one --url")
+	flags.BoolVar(&o.fetchTitles, "fetch-titles", false, "look up the titles of --url and --from on their pages")
+	flags.StringVar(&o.at, "at", "", "due not before `TIME`: 2006-01-02T15:04:05Z, or \"2006-01-02 15:04\" in the config's zone")
+	return c
+}
+
+// sourceFlags are the flags that run has as well.
+func (o *enqueueOptions) sourceFlags(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringSliceVar(&o.sources, "source", nil, "poll only the source with this `NAME`; may be repeated")
+	flags.StringSliceVar(&o.to, "to", nil, "only for the destination with this `NAME`; may be repeated")
+	flags.IntVar(&o.latest, "latest", 0, "announce the newest `N` of each source, even on first sight")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "decide everything, change nothing")
+}
+
+// byHand reports whether addresses were given instead of polling the sources.
+func (o enqueueOptions) byHand() bool { return len(o.urls) > 0 || o.from != "" }
+
+func (o enqueueOptions) check(f *fleet) error {
+	if err := f.known("--source", o.sources, f.sourceNames()); err != nil {
+		return err
+	}
+	if err := f.known("--to", o.to, f.destinationNames()); err != nil {
+		return err
+	}
+	switch {
+	case o.latest < 0:
+		return usagef("--latest: want a number of articles, not %d", o.latest)
+	case o.byHand() && (len(o.sources) > 0 || o.latest > 0):
+		return usagef("--url and --from do not go with --source and --latest: sources are not polled then")
+	case o.title != "" && (len(o.urls) != 1 || o.from != ""):
+		return usagef("--title goes with exactly one --url")
+	case o.fetchTitles && !o.byHand():
+		return usagef("--fetch-titles goes with --url or --from")
+	}
+	return nil
+}
+
+func (a *app) runEnqueue(ctx context.Context, o enqueueOptions) error {
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	if err := o.check(f); err != nil {
+		return err
+	}
+	store, err := a.openStore(ctx, f, !o.dryRun)
+	if err != nil {
+		return err
+	}
+	report, err := a.enqueue(ctx, f, o)
+	err = closeStore(store, err)
+	if report != nil {
+		a.printEnqueued(f, report)
+		if err := a.printJSON(report); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return finish(ctx, report.partly, report.Held > 0)
+}
+
+// enqueue collects and adds. The report is nil if nothing was decided.
+func (a *app) enqueue(ctx context.Context, f *fleet, o enqueueOptions) (*enqueueReport, error) {
+	at, err := parseWhen(o.at, f.cfg.Timezone)
+	if err != nil {
+		return nil, usagef("--at: %w", err)
+	}
+	got, err := a.collect(ctx, f, o)
+	if err != nil {
+		return nil, err
+	}
+	added, err := f.queue.Add(ctx, got.batches, queue.AddOptions{DryRun: o.dryRun, At: at, To: o.to, Latest: o.latest})
+	if err != nil {
+		return nil, err
+	}
+	if !o.dryRun {
+		// Only now, so that what a source holds is looked at again after a crash.
+		if err := got.save(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return newEnqueueReport(got, added, o.dryRun), nil
+}
+
+// collected is what the sources hold, or what was given by hand.
+type collected struct {
+	batches  []queue.Batch
+	results  []collect.Result
+	articles int
+	now      time.Time
+}
+
+func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collected, error) {
+	if o.byHand() {
+		return a.collectByHand(ctx, f, o)
+	}
+	got := &collected{now: f.queue.Now()}
+	progress := make(map[string]collect.Progress, len(f.sources))
+	for _, s := range f.sources {
+		p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(s.Name))
+		if err != nil {
+			return nil, err
+		}
+		progress[s.Name] = p
+	}
+	var err error
+	// A source that has not changed would have no newest articles to show.
+	if got.results, err = a.poll(ctx, f, o.sources, progress, o.latest > 0); err != nil {
+		return nil, err
+	}
+	for _, r := range got.results {
+		got.articles += len(r.Articles)
+		got.batches = append(got.batches, queue.Batch{
+			Source: r.Source, Articles: r.Articles, FirstSight: progress[r.Source].FirstSeen.IsZero(),
+		})
+	}
+	return got, nil
+}
+
+// collectByHand makes articles of the addresses on the command line.
+func (a *app) collectByHand(ctx context.Context, f *fleet, o enqueueOptions) (*collected, error) {
+	urls := o.urls
+	if o.from != "" {
+		listed, err := a.readURLs(o.from)
+		if err != nil {
+			return nil, err
+		}
+		urls = append(slices.Clone(urls), listed...)
+	}
+	b := queue.Batch{}
+	c := a.collector()
+	for _, u := range urls {
+		article := queue.Article{URL: dedupe.StripTracking(u, nil), Title: o.title}
+		if o.fetchTitles && article.Title == "" {
+			title, err := c.Title(ctx, article.URL)
+			if err != nil {
+				a.log.Warn("no title", "url", article.URL, "error", err)
+			}
+			article.Title = title
+		}
+		b.Articles = append(b.Articles, article)
+	}
+	// The first given is the first sent.
+	slices.Reverse(b.Articles)
+	return &collected{batches: []queue.Batch{b}, articles: len(b.Articles), now: f.queue.Now()}, nil
+}
+
+// readURLs reads the list that --from names.
+func (a *app) readURLs(from string) ([]string, error) {
+	var r io.Reader = a.env.Stdin
+	if from != "-" {
+		file, err := os.Open(a.path(from))
+		if err != nil {
+			return nil, usagef("--from: %w", err)
+		}
+		defer file.Close()
+		r = file
+	}
+	urls, err := collect.ReadList(r)
+	if err != nil {
+		return nil, fmt.Errorf("read --from %s: %w", from, err)
+	}
+	return urls, nil
+}
+
+// save records how far each source was read.
+func (c *collected) save(ctx context.Context, f *fleet) error {
+	for _, r := range c.results {
+		next := r.Next
+		if next.FirstSeen.IsZero() && len(r.Articles) > 0 {
+			next.FirstSeen = c.now
+		}
+		err := queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(r.Source), func(p *collect.Progress) error {
+			if !p.FirstSeen.IsZero() {
+				next.FirstSeen = p.FirstSeen
+			}
+			*p = next
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enqueueReport is the result of enqueue in JSON.
+type enqueueReport struct {
+	Command   string          `json:"command"`
+	DryRun    bool            `json:"dry_run"`
+	Collected int             `json:"collected"`
+	Matched   int             `json:"matched"`
+	Queued    int             `json:"queued"`
+	Already   int             `json:"already"`
+	Skipped   int             `json:"skipped"`
+	Held      int             `json:"held"`
+	Refused   int             `json:"refused"`
+	Filtered  int             `json:"filtered"`
+	Sources   []sourceReport  `json:"sources"`
+	Entries   []verdictReport `json:"entries"`
+
+	partly bool
+}
+
+type verdictReport struct {
+	ID          string   `json:"id"`
+	Destination string   `json:"destination"`
+	Source      string   `json:"source"`
+	Rule        string   `json:"rule"`
+	URL         string   `json:"url"`
+	Title       string   `json:"title"`
+	PublishedAt jsonTime `json:"published_at"`
+	Verdict     string   `json:"verdict"`
+	Reason      string   `json:"reason"`
+	DueAt       jsonTime `json:"due_at"`
+}
+
+func newEnqueueReport(got *collected, added queue.Added, dryRun bool) *enqueueReport {
+	r := &enqueueReport{
+		Command: "enqueue", DryRun: dryRun, Collected: got.articles, Matched: added.Matched,
+		Queued: added.Queued, Already: added.Already, Skipped: added.Skipped, Held: added.Held,
+		Refused: added.Refused, Filtered: added.Filtered,
+		Sources: []sourceReport{}, Entries: []verdictReport{},
+	}
+	for _, s := range got.results {
+		r.Sources = append(r.Sources, newSourceReport(s))
+		r.partly = r.partly || s.Err != nil
+	}
+	for _, d := range added.Decisions {
+		e := d.Entry
+		r.Entries = append(r.Entries, verdictReport{
+			ID: e.ID, Destination: e.Destination, Source: e.Article.Source, Rule: e.Rule,
+			URL: e.Article.URL, Title: e.Article.Title, PublishedAt: jsonTime(e.Article.Published),
+			Verdict: string(d.Verdict), Reason: d.Reason, DueAt: jsonTime(e.DueAt),
+		})
+	}
+	return r
+}
+
+// printEnqueued shows what was decided anew, and why not where somebody may ask.
+func (a *app) printEnqueued(f *fleet, r *enqueueReport) {
+	for _, s := range r.Sources {
+		if s.Error != "" {
+			a.printf("%-9s %s: %s\n", "error", s.Name, s.Error)
+		}
+	}
+	shown := make(map[string]bool)
+	for _, e := range r.Entries {
+		switch queue.Verdict(e.Verdict) {
+		case queue.VerdictQueued:
+			a.printf("%-9s %s  %s  due %s\n", "queued", e.Destination, e.URL, when(time.Time(e.DueAt), f.cfg.Timezone))
+		case queue.VerdictHeld:
+			if !shown[e.Reason] {
+				a.printf("%-9s %s: %s\n", "held", e.Source, e.Reason)
+			}
+			shown[e.Reason] = true
+		case queue.VerdictRefused:
+			a.printf("%-9s %s  %s: %s\n", "refused", e.Destination, e.URL, e.Reason)
+		}
+	}
+	a.printf("matched=%d queued=%d already=%d skipped=%d held=%d refused=%d\n",
+		r.Matched, r.Queued, r.Already, r.Skipped, r.Held, r.Refused)
+}
+
+// parseWhen reads a time of the command line. Empty: the zero time.
+func parseWhen(s string, zone *time.Location) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t.UTC(), nil
+	}
+	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.ParseInLocation(layout, s, zone); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a time; write 2006-01-02T15:04:05Z, or \"2006-01-02 15:04\" in the config's zone", s)
+}

@@ -1,0 +1,53 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+
+	"bot/queue/collect"
+)
+
+// poll reads the named sources (nil: all), side by side, and returns what each
+// holds, in the config's order. fresh reads them whole, whatever was read before.
+func (a *app) poll(ctx context.Context, f *fleet, names []string, progress map[string]collect.Progress, fresh bool) ([]collect.Result, error) {
+	sources := slices.DeleteFunc(slices.Clone(f.sources), func(s collect.Source) bool {
+		return len(names) > 0 && !slices.Contains(names, s.Name)
+	})
+	results := make([]collect.Result, 0, len(sources))
+	bar := a.progress("sources", len(sources))
+	c := a.collector()
+	c.Fresh = fresh
+	c.Collect(ctx, sources, progress, func(r collect.Result) {
+		bar.step(r.Source)
+		results = append(results, r)
+		if r.Err != nil {
+			a.log.Warn("source failed", "source", r.Source, "error", r.Err)
+		} else {
+			a.log.Debug("source read", "source", r.Source, "status", r.Status, "articles", len(r.Articles), "dropped", r.Dropped)
+		}
+	})
+	bar.done()
+	slices.SortFunc(results, func(x, y collect.Result) int { return f.order(x.Source) - f.order(y.Source) })
+	return results, ctx.Err()
+}
+
+// pollFresh reads the named sources whole.
+func (a *app) pollFresh(ctx context.Context, f *fleet, names []string) ([]collect.Result, error) {
+	return a.poll(ctx, f, names, nil, true)
+}
+
+// sourceReport is one source in JSON.
+type sourceReport struct {
+	Name      string `json:"name"`
+	Status    string `json:"status"`
+	Collected int    `json:"collected"`
+	Error     string `json:"error,omitempty"`
+}
+
+func newSourceReport(r collect.Result) sourceReport {
+	s := sourceReport{Name: r.Source, Status: string(r.Status), Collected: len(r.Articles)}
+	if r.Err != nil {
+		s.Error = r.Err.Error()
+	}
+	return s
+}

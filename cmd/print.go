@@ -1,0 +1,147 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// The rules of output: results go to stdout and everything else to stderr. With
+// --json a command prints exactly one JSON document on stdout; with --quiet
+// nothing else; otherwise text, for people, whose last line sums up. Nothing that
+// came from outside reaches a terminal with its control characters.
+
+// printf prints a part of the result as text, unless JSON or silence is asked for.
+func (a *app) printf(format string, args ...any) {
+	if !a.json && !a.quiet {
+		fmt.Fprintf(a.stdout, format, args...)
+	}
+}
+
+// printJSON prints the result, if JSON is asked for.
+func (a *app) printJSON(v any) error {
+	if !a.json {
+		return nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Errorf("encode the result: %w", err)
+	}
+	_, err := a.stdout.Write(escapeUnprintable(b.Bytes()))
+	return err
+}
+
+// escapeUnprintable writes what steers a terminal as JSON escapes, so that the
+// document is whole and harmless.
+func escapeUnprintable(doc []byte) []byte {
+	if !bytes.ContainsFunc(doc, unprintable) {
+		return doc
+	}
+	var b bytes.Buffer
+	for _, r := range string(doc) {
+		if unprintable(r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
+}
+
+// cleanWriter keeps control characters and marks that turn the direction of text
+// from a terminal. It takes whole texts: a character is never split between writes.
+type cleanWriter struct{ w io.Writer }
+
+func (c cleanWriter) Write(p []byte) (int, error) {
+	if _, err := c.w.Write(clean(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func clean(p []byte) []byte {
+	p = bytes.ToValidUTF8(p, []byte("\uFFFD"))
+	if !bytes.ContainsFunc(p, unprintable) {
+		return p
+	}
+	return bytes.Map(func(r rune) rune {
+		if unprintable(r) {
+			return -1
+		}
+		return r
+	}, p)
+}
+
+// unprintable reports whether r steers a terminal rather than showing on it.
+func unprintable(r rune) bool {
+	if r == '\n' || r == '\t' {
+		return false
+	}
+	// The directional marks, embeddings, overrides and isolates of UAX #9.
+	return unicode.IsControl(r) || r == 0x061C || r == 0x200E || r == 0x200F ||
+		r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+}
+
+// oneLine makes a text from outside fit a line of a list.
+func oneLine(s string, most int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return s
+}
+
+// jsonTime is a time in JSON: RFC 3339 in UTC with milliseconds, or null.
+type jsonTime time.Time
+
+// MarshalJSON writes the time.
+func (t jsonTime) MarshalJSON() ([]byte, error) {
+	if time.Time(t).IsZero() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(time.Time(t).UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+}
+
+// when shows a time to a person, in the fleet's zone.
+func when(t time.Time, zone *time.Location) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.In(zone).Format("2006-01-02 15:04:05 MST")
+}
+
+// plural picks the word for n things.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// indent sets a text off from what is around it.
+func indent(s string) string {
+	return "  " + strings.ReplaceAll(s, "\n", "\n  ")
+}
+
+// join puts a name before what is said of it.
+func join(name, detail string) string {
+	if name == "" {
+		return detail
+	}
+	return name + ": " + detail
+}
+
+// resultWriter is where destinations that print do so: with the results, unless
+// those have to be one JSON document or nothing.
+func (a *app) resultWriter() io.Writer {
+	if a.json || a.quiet {
+		return a.stderr
+	}
+	return a.stdout
+}

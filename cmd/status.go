@@ -1,0 +1,216 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"bot/queue"
+	"bot/queue/collect"
+
+	"github.com/spf13/cobra"
+)
+
+func newStatusCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "The whole fleet at a glance", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.reading(c.Context(), func(ctx context.Context, f *fleet) error {
+				s, err := a.status(ctx, f)
+				if err != nil {
+					return err
+				}
+				a.printStatus(f, s)
+				return a.printJSON(s)
+			})
+		},
+	}
+}
+
+// statusReport is the result of status in JSON.
+type statusReport struct {
+	Command      string               `json:"command"`
+	State        stateStatus          `json:"state"`
+	Paused       string               `json:"paused,omitempty"`
+	Counts       map[queue.Status]int `json:"counts"`
+	Destinations []destinationStatus  `json:"destinations"`
+	Sources      []sourceStatus       `json:"sources"`
+	NeedsPerson  []personStatus       `json:"needs_person"`
+}
+
+type stateStatus struct {
+	Backend string `json:"backend"`
+	Dir     string `json:"dir"`
+	// Guard is "open" on the machine that may write, else why it may not.
+	Guard string `json:"guard"`
+}
+
+type destinationStatus struct {
+	Name          string   `json:"name"`
+	Waiting       int      `json:"waiting"`
+	Posted        int      `json:"posted"`
+	NextDue       jsonTime `json:"next_due"`
+	OldestWaiting jsonTime `json:"oldest_waiting"`
+	LastPosted    jsonTime `json:"last_posted"`
+	NotBefore     jsonTime `json:"not_before"`
+	Paused        string   `json:"paused,omitempty"`
+}
+
+type sourceStatus struct {
+	Name         string   `json:"name"`
+	LastSuccess  jsonTime `json:"last_success"`
+	LastArticle  jsonTime `json:"last_article"`
+	FailingSince jsonTime `json:"failing_since"`
+	Error        string   `json:"error,omitempty"`
+}
+
+type personStatus struct {
+	ID          string       `json:"id"`
+	Status      queue.Status `json:"status"`
+	Destination string       `json:"destination"`
+	URL         string       `json:"url"`
+	Reason      string       `json:"reason"`
+}
+
+func (a *app) status(ctx context.Context, f *fleet) (*statusReport, error) {
+	s := &statusReport{
+		Command: "status", Counts: make(map[queue.Status]int),
+		State:       stateStatus{Backend: f.cfg.State.Backend, Dir: f.cfg.State.Dir, Guard: "open"},
+		NeedsPerson: []personStatus{}, Sources: []sourceStatus{}, Destinations: []destinationStatus{},
+	}
+	if err := a.guard().Check(); err != nil {
+		s.State.Guard = err.Error()
+	}
+	for _, st := range queue.Statuses {
+		s.Counts[st] = 0
+	}
+	if err := s.readPacing(ctx, f); err != nil {
+		return nil, err
+	}
+	if err := s.readEntries(ctx, f); err != nil {
+		return nil, err
+	}
+	for _, source := range f.sources {
+		p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(source.Name))
+		if err != nil {
+			return nil, err
+		}
+		s.Sources = append(s.Sources, sourceStatus{
+			Name: source.Name, LastSuccess: jsonTime(p.LastSuccess), LastArticle: jsonTime(p.LastArticle),
+			FailingSince: jsonTime(p.FailingSince), Error: p.LastError,
+		})
+	}
+	return s, nil
+}
+
+func (s *statusReport) readPacing(ctx context.Context, f *fleet) error {
+	fleet, err := queue.ReadBook[queue.Pacing](ctx, f.queue.Store, queue.FleetBook)
+	if err != nil {
+		return err
+	}
+	if fleet.Paused != nil {
+		s.Paused = fleet.Paused.Reason
+	}
+	for _, name := range f.destinationNames() {
+		p, err := queue.ReadBook[queue.Pacing](ctx, f.queue.Store, queue.DestinationBook(name))
+		if err != nil {
+			return err
+		}
+		d := destinationStatus{Name: name}
+		if p.NotBefore.After(f.queue.Now()) {
+			d.NotBefore = jsonTime(p.NotBefore)
+		}
+		if p.Paused != nil {
+			d.Paused = p.Paused.Reason
+		}
+		s.Destinations = append(s.Destinations, d)
+	}
+	return nil
+}
+
+func (s *statusReport) readEntries(ctx context.Context, f *fleet) error {
+	for e, err := range f.queue.Store.All(ctx) {
+		if err != nil {
+			return err
+		}
+		s.Counts[e.Status]++
+		name := f.nameOf(e)
+		stray := f.queue.DestinationOf(e.Key.Webhook) == nil && !e.Status.Final()
+		if stray || e.Status == queue.Uncertain || e.Status == queue.Failed || e.Status == queue.Held {
+			reason := cmp.Or(e.Reason, e.LastError)
+			if stray && e.Status == queue.Queued {
+				reason = "belongs to no configured destination"
+			}
+			s.NeedsPerson = append(s.NeedsPerson, personStatus{e.ID, e.Status, name, e.Article.URL, reason})
+		}
+		if i := slices.IndexFunc(s.Destinations, func(d destinationStatus) bool { return d.Name == name }); i >= 0 {
+			s.Destinations[i].count(e)
+		}
+	}
+	slices.SortFunc(s.NeedsPerson, func(x, y personStatus) int {
+		return cmp.Or(cmp.Compare(x.Status, y.Status), cmp.Compare(x.Destination, y.Destination), cmp.Compare(x.URL, y.URL))
+	})
+	return nil
+}
+
+func (d *destinationStatus) count(e queue.Entry) {
+	earlier := func(at *jsonTime, t time.Time) {
+		if !t.IsZero() && (time.Time(*at).IsZero() || t.Before(time.Time(*at))) {
+			*at = jsonTime(t)
+		}
+	}
+	switch e.Status {
+	case queue.Queued, queue.Sending:
+		d.Waiting++
+		earlier(&d.NextDue, e.DueAt)
+		earlier(&d.OldestWaiting, e.QueuedAt)
+	case queue.Posted:
+		d.Posted++
+		if e.PostedAt.After(time.Time(d.LastPosted)) {
+			d.LastPosted = jsonTime(e.PostedAt)
+		}
+	}
+}
+
+func (a *app) printStatus(f *fleet, s *statusReport) {
+	at := func(t jsonTime) string { return when(time.Time(t), f.cfg.Timezone) }
+	a.printf("state   %s in %s\n", s.State.Backend, s.State.Dir)
+	if s.State.Guard != "open" {
+		a.printf("guard   this machine may not write: %s\n", s.State.Guard)
+	}
+	counts := make([]string, 0, len(queue.Statuses))
+	for _, st := range queue.Statuses {
+		counts = append(counts, fmt.Sprintf("%s=%d", st, s.Counts[st]))
+	}
+	a.printf("entries %s\n", strings.Join(counts, " "))
+	if s.Paused != "" {
+		a.printf("paused  everything: %s; `bot resume` goes on\n", s.Paused)
+	}
+	a.printf("\ndestinations\n")
+	for _, d := range s.Destinations {
+		a.printf("  %-20s waiting=%d posted=%d  next due %s  oldest waiting since %s  last posted %s\n",
+			d.Name, d.Waiting, d.Posted, at(d.NextDue), at(d.OldestWaiting), at(d.LastPosted))
+		if d.Paused != "" {
+			a.printf("  %-20s paused: %s; `bot resume %s` goes on\n", "", d.Paused, d.Name)
+		}
+		if t := time.Time(d.NotBefore); !t.IsZero() {
+			a.printf("  %-20s asked to be left alone until %s\n", "", when(t, f.cfg.Timezone))
+		}
+	}
+	a.printf("\nsources\n")
+	for _, src := range s.Sources {
+		a.printf("  %-20s last read %s  newest article %s\n", src.Name, at(src.LastSuccess), at(src.LastArticle))
+		if src.Error != "" {
+			a.printf("  %-20s failing since %s: %s\n", "", at(src.FailingSince), src.Error)
+		}
+	}
+	if len(s.NeedsPerson) > 0 {
+		a.printf("\nneeds a person\n")
+	}
+	for _, p := range s.NeedsPerson {
+		a.printf("  %s  %-9s %s  %s\n  %36s  %s\n", p.ID, p.Status, cmp.Or(p.Destination, "-"), p.URL, "", oneLine(p.Reason, 200))
+	}
+}

@@ -1,0 +1,273 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"bot/config"
+	"bot/dedupe"
+	"bot/poster"
+	"bot/poster/platforms"
+	"bot/queue"
+	"bot/queue/collect"
+	"bot/queue/jsonstore"
+)
+
+// fleet is what the config describes, wired: sources to collect from, and the
+// queue with its rules and destinations. The queue has a store once openStore gave
+// it one.
+type fleet struct {
+	cfg     *config.Config
+	queue   *queue.Queue
+	sources []collect.Source
+}
+
+// fleet reads the config and wires everything but the store. Every problem of the
+// config is in the error, those that only a platform finds as well.
+func (a *app) fleet() (*fleet, error) {
+	cfg, err := config.Load(a.configPath(), a.env.Getenv)
+	if err != nil && cfg == nil {
+		return nil, err
+	}
+	problems := []error{err}
+	f := &fleet{cfg: cfg, queue: &queue.Queue{Now: a.env.Now}}
+	for _, s := range cfg.Sources {
+		f.addSource(s)
+	}
+	for _, d := range cfg.Destinations {
+		problems = append(problems, a.addDestination(f, d))
+	}
+	for _, r := range cfg.Rules {
+		problems = append(problems, f.addRule(r))
+	}
+	if err := config.Join(problems...); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *fleet) addSource(s config.Source) {
+	f.sources = append(f.sources, collect.Source{
+		Name: s.Name, Kind: collect.Kind(s.Kind), Location: s.Location, Zone: s.Timezone, StripParams: s.StripParams,
+	})
+	site := dedupe.Site{Aliases: s.Hosts, StripParams: s.StripParams}
+	if u, err := url.Parse(s.Location); err == nil {
+		site.Host = u.Hostname()
+	}
+	f.queue.Sources = append(f.queue.Sources, queue.Source{
+		Name: s.Name, Site: site, MaxAge: s.MaxAge, Brake: s.Brake,
+		FirstRun: s.FirstRun.Within, FirstRunAll: s.FirstRun.All,
+	})
+}
+
+// addDestination makes the destination's poster and text.
+func (a *app) addDestination(f *fleet, d config.Destination) error {
+	driver, ok := platforms.Find(d.Type)
+	if !ok {
+		if platforms.Later(d.Type) {
+			return d.Errorf("type", "type %s is not available in this version", d.Type)
+		}
+		return d.Errorf("type", "unknown type %q; there are %s", d.Type, strings.Join(platforms.Names(), ", "))
+	}
+	p, err := driver.New(d.Settings, poster.Options{
+		Destination: d.Name, HTTP: a.env.HTTP, Now: a.env.Now, UserAgent: userAgent, Stdout: a.resultWriter(),
+	})
+	text, textErr := parseText(d.Text)
+	if err := config.Join(err, textErr); err != nil {
+		return err
+	}
+	webhook := dedupe.Fingerprint(p.Traits().Identity.Reveal())
+	if other := f.queue.DestinationOf(webhook); other != nil {
+		return d.Errorf("name", "destination %s has the same webhook as %s: one account is one destination", d.Name, other.Name)
+	}
+	former := make([]string, 0, len(d.FormerWebhooks))
+	for _, w := range d.FormerWebhooks {
+		former = append(former, dedupe.Fingerprint(w.Reveal()))
+	}
+	f.queue.Destinations = append(f.queue.Destinations, queue.Destination{
+		Name: d.Name, Webhook: webhook, FormerWebhooks: former, Poster: p, Text: text,
+		MinInterval: d.MinInterval, MaxPerRun: d.MaxPerRun, Settings: d.Settings.Fingerprint(),
+	})
+	return nil
+}
+
+// parseText reads a template of the config, the default one if there is none.
+func parseText(t config.Text) (*poster.Template, error) {
+	value := t.Value
+	if value == "" {
+		value = poster.DefaultTemplate
+	}
+	parsed, err := poster.ParseTemplate(value)
+	if err != nil {
+		return nil, t.Errorf("text: %v", err)
+	}
+	return parsed, nil
+}
+
+func (f *fleet) addRule(r config.Rule) error {
+	rule := queue.Rule{
+		Name: r.Name, From: r.From, To: r.To,
+		Match:   queue.Filter{Title: r.Match.Title, URL: r.Match.URL, Categories: r.Match.Category},
+		Exclude: queue.Filter{Title: r.Exclude.Title, URL: r.Exclude.URL, Categories: r.Exclude.Category},
+	}
+	if rule.From == nil {
+		rule.From = f.sourceNames()
+	}
+	if rule.To == nil {
+		for _, d := range f.cfg.Destinations {
+			rule.To = append(rule.To, d.Name)
+		}
+	}
+	if r.Text.Value != "" {
+		text, err := parseText(r.Text)
+		if err != nil {
+			return err
+		}
+		rule.Text = text
+	}
+	f.queue.Rules = append(f.queue.Rules, rule)
+	return nil
+}
+
+// openStore opens the ledger and gives it to the fleet's queue. To write, the
+// machine has to pass the guard first.
+func (a *app) openStore(ctx context.Context, f *fleet, write bool) (queue.Store, error) {
+	var store *jsonstore.Store
+	var err error
+	dir := f.cfg.State.Dir
+	if write {
+		if err := a.guard().Check(); err != nil {
+			return nil, err
+		}
+		store, err = jsonstore.Open(ctx, jsonstore.Options{Dir: dir, Now: a.env.Now})
+	} else {
+		store, err = jsonstore.OpenReadOnly(ctx, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range store.Warnings() {
+		a.log.Warn(w)
+	}
+	f.queue.Store = store
+	return store, nil
+}
+
+// guard pins local state to the machine that owns it. It goes only where shared
+// state has taken the place of the local files; see dedupe/guard.go.
+func (a *app) guard() dedupe.Guard {
+	return dedupe.Guard{Owner: a.env.Getenv("FLEET_HOST"), Hostname: a.env.Hostname}
+}
+
+// closeStore closes the store, and returns the error of what was done with it, or
+// that of closing it.
+func closeStore(store queue.Store, err error) error {
+	if closeErr := store.Close(); closeErr != nil {
+		return errors.Join(err, closeErr)
+	}
+	return err
+}
+
+// reading runs do with the ledger open for reading.
+func (a *app) reading(ctx context.Context, do func(context.Context, *fleet) error) error {
+	return a.with(ctx, false, do)
+}
+
+// writing runs do with the ledger open for writing, behind the guard.
+func (a *app) writing(ctx context.Context, do func(context.Context, *fleet) error) error {
+	return a.with(ctx, true, do)
+}
+
+func (a *app) with(ctx context.Context, write bool, do func(context.Context, *fleet) error) error {
+	f, err := a.fleet()
+	if err != nil {
+		return err
+	}
+	store, err := a.openStore(ctx, f, write)
+	if err != nil {
+		return err
+	}
+	return closeStore(store, do(ctx, f))
+}
+
+func (a *app) collector() *collect.Collector {
+	return &collect.Collector{HTTP: a.env.HTTP, Now: a.env.Now, UserAgent: userAgent}
+}
+
+func (f *fleet) sourceNames() []string {
+	names := make([]string, 0, len(f.sources))
+	for _, s := range f.sources {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+func (f *fleet) destinationNames() []string {
+	names := make([]string, 0, len(f.queue.Destinations))
+	for _, d := range f.queue.Destinations {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// order is the source's place in the config.
+func (f *fleet) order(source string) int {
+	return slices.IndexFunc(f.sources, func(s collect.Source) bool { return s.Name == source })
+}
+
+// known returns a usage error for the first name that is not in the config.
+func (f *fleet) known(flag string, names, all []string) error {
+	for _, n := range names {
+		if !slices.Contains(all, n) {
+			return usagef("%s: the config has no %q; it has %s", flag, n, strings.Join(all, ", "))
+		}
+	}
+	return nil
+}
+
+// nameOf names the destination that an entry belongs to now, which older records
+// do not.
+func (f *fleet) nameOf(e queue.Entry) string {
+	if d := f.queue.DestinationOf(e.Key.Webhook); d != nil {
+		return d.Name
+	}
+	return e.Destination
+}
+
+// shortestID is how many characters of an ID are enough, if they are its alone.
+const shortestID = 6
+
+// find returns the entry with this ID, or the one waiting entry whose ID begins so.
+func find(ctx context.Context, store queue.Store, id string) (queue.Entry, error) {
+	e, err := store.Get(ctx, id)
+	if !errors.Is(err, queue.ErrNotFound) || len(id) < shortestID {
+		return e, err
+	}
+	var found []queue.Entry
+	for e, err := range store.Waiting(ctx) {
+		if err != nil {
+			return queue.Entry{}, err
+		}
+		if strings.HasPrefix(e.ID, id) {
+			found = append(found, e)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return queue.Entry{}, fmt.Errorf("%w: %s", queue.ErrNotFound, id)
+	case 1:
+		return found[0], nil
+	default:
+		return queue.Entry{}, fmt.Errorf("%w: %s is the beginning of %d IDs", queue.ErrNotFound, id, len(found))
+	}
+}
+
+// mistaken reports whether an error is about the entry that was named, and not
+// about the ledger.
+func mistaken(err error) bool {
+	return errors.Is(err, queue.ErrNotFound) || errors.Is(err, queue.ErrForbidden) || errors.Is(err, queue.ErrNotDue)
+}
