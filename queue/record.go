@@ -3,7 +3,6 @@ package queue
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"bot/dedupe"
@@ -20,32 +19,6 @@ const (
 	// InQueue: a record that waits, unless it says otherwise.
 	InQueue = false
 )
-
-// MarshalRecord returns the entry as one JSON object on one line: the shape it
-// has in the state files and in exports.
-func MarshalRecord(e Entry) ([]byte, error) {
-	a, c := e.Article, e.Claim
-	r := record{
-		ID: lax(e.ID), Webhook: lax(e.Key.Webhook), URL: lax(a.URL), Bucket: lax(e.Key.Bucket),
-		Destination: lax(e.Destination), Rule: lax(e.Rule), Source: lax(a.Source), Title: lax(a.Title),
-		Status: lax(e.Status), Shadow: flag(e.Shadow), Reason: lax(e.Reason),
-		DueAt: stamp(e.DueAt), QueuedAt: stamp(e.QueuedAt), PostedAt: stamp(e.PostedAt),
-		Attempts: count(e.Attempts), LastError: lax(e.LastError), RemoteID: lax(e.RemoteID), RemoteURL: lax(e.RemoteURL),
-		ClaimedAt: stamp(c.At), ClaimedBy: lax(c.By), Claim: lax(c.Token), LeaseUntil: stamp(c.LeaseUntil), FirstClaimedAt: stamp(c.FirstAt),
-		PublishedAt: stamp(a.Published), UpdatedAt: stamp(a.Updated), GUID: lax(a.GUID), Summary: lax(a.Summary),
-		Author: lax(a.Author), Image: lax(a.Image), Categories: a.Categories,
-		Text: lax(e.Message.Text), Body: lax(e.Message.Body),
-		Unknown: e.Extra,
-	}
-	if canonical, err := dedupe.Canonical(a.URL); err != nil || canonical != e.Key.URL {
-		r.KeyURL = lax(e.Key.URL)
-	}
-	b, err := json.Marshal(r, jsontext.AllowInvalidUTF8(false), jsontext.EscapeForHTML(false))
-	if err != nil {
-		return nil, fmt.Errorf("encode entry %s: %w", e.ID, err)
-	}
-	return b, nil
-}
 
 // ParseRecord reads one record of a state file or an export, in any of the shapes
 // it has had: with the webhook's fingerprint, with the webhook itself, with an
@@ -182,144 +155,48 @@ func canonicalOrAsIs(url string) string {
 	return url
 }
 
-// record is an entry as it is written. Members that an older or a careless hand
-// gave another type are read as absent, but for the address.
+// record is an entry as it is read. Members that an older or a careless hand gave
+// another type are absent.
 type record struct {
-	ID          lax    `json:"id,omitzero"`
-	Webhook     lax    `json:"webhook,omitzero"`
+	ID          lax    `json:"id"`
+	Webhook     lax    `json:"webhook"`
 	URL         lax    `json:"url"`
-	KeyURL      lax    `json:"key_url,omitzero"`
-	Bucket      lax    `json:"bucket,omitzero"`
-	Destination lax    `json:"destination,omitzero"`
-	Rule        lax    `json:"rule,omitzero"`
-	Source      lax    `json:"source,omitzero"`
-	Title       lax    `json:"title,omitzero"`
-	Status      lax    `json:"status,omitzero"`
-	Shadow      flag   `json:"shadow,omitzero"`
-	Reason      lax    `json:"reason,omitzero"`
-	DueAt       stamp  `json:"due_at,omitzero"`
-	QueuedAt    stamp  `json:"queued_at,omitzero"`
-	PostedAt    stamp  `json:"posted_at,omitzero"`
-	Attempts    count  `json:"attempts,omitzero"`
-	LastError   lax    `json:"last_error,omitzero"`
-	RemoteID    lax    `json:"remote_id,omitzero"`
-	RemoteURL   lax    `json:"remote_url,omitzero"`
-	ClaimedAt   stamp  `json:"claimed_at,omitzero"`
-	ClaimedBy   lax    `json:"claimed_by,omitzero"`
-	Claim       lax    `json:"claim,omitzero"`
-	LeaseUntil  stamp  `json:"lease_until,omitzero"`
-	PublishedAt stamp  `json:"published_at,omitzero"`
-	UpdatedAt   stamp  `json:"updated_at,omitzero"`
-	GUID        lax    `json:"guid,omitzero"`
-	Summary     lax    `json:"summary,omitzero"`
-	Author      lax    `json:"author,omitzero"`
-	Image       lax    `json:"image,omitzero"`
-	Categories  labels `json:"categories,omitzero"`
-	Text        lax    `json:"text,omitzero"`
-	Body        lax    `json:"body,omitzero"`
+	KeyURL      lax    `json:"key_url"`
+	Bucket      lax    `json:"bucket"`
+	Destination lax    `json:"destination"`
+	Rule        lax    `json:"rule"`
+	Source      lax    `json:"source"`
+	Title       lax    `json:"title"`
+	Status      lax    `json:"status"`
+	Shadow      flag   `json:"shadow"`
+	Reason      lax    `json:"reason"`
+	DueAt       stamp  `json:"due_at"`
+	QueuedAt    stamp  `json:"queued_at"`
+	PostedAt    stamp  `json:"posted_at"`
+	Attempts    count  `json:"attempts"`
+	LastError   lax    `json:"last_error"`
+	RemoteID    lax    `json:"remote_id"`
+	RemoteURL   lax    `json:"remote_url"`
+	ClaimedAt   stamp  `json:"claimed_at"`
+	ClaimedBy   lax    `json:"claimed_by"`
+	Claim       lax    `json:"claim"`
+	LeaseUntil  stamp  `json:"lease_until"`
+	PublishedAt stamp  `json:"published_at"`
+	UpdatedAt   stamp  `json:"updated_at"`
+	GUID        lax    `json:"guid"`
+	Summary     lax    `json:"summary"`
+	Author      lax    `json:"author"`
+	Image       lax    `json:"image"`
+	Categories  labels `json:"categories"`
+	Text        lax    `json:"text"`
+	Body        lax    `json:"body"`
 
-	FirstClaimedAt stamp `json:"first_claimed_at,omitzero"`
+	FirstClaimedAt stamp `json:"first_claimed_at"`
 
-	// Older names, only read.
-	Posted           flag  `json:"posted,omitzero"`
-	ScheduledAt      stamp `json:"scheduled_at,omitzero"`
-	ScheduledAtCamel stamp `json:"scheduledAt,omitzero"`
+	// Older names.
+	Posted           flag  `json:"posted"`
+	ScheduledAt      stamp `json:"scheduled_at"`
+	ScheduledAtCamel stamp `json:"scheduledAt"`
 
 	Unknown jsontext.Value `json:",embed"`
-}
-
-// lax is a string, or absent if the record has anything else there.
-type lax string
-
-func (l *lax) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return readAs(d, '"', func(v jsontext.Value) error { return json.Unmarshal(v, (*string)(l)) })
-}
-
-// labels is a list of strings, or absent.
-type labels []string
-
-func (l *labels) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return readAs(d, '[', func(v jsontext.Value) error {
-		var all []lax
-		err := json.Unmarshal(v, &all)
-		for _, s := range all {
-			if s != "" {
-				*l = append(*l, string(s))
-			}
-		}
-		return err
-	})
-}
-
-// flag is true, or false whatever else the record has there.
-type flag bool
-
-func (f *flag) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	v, err := d.ReadValue()
-	*f = v.Kind() == 't'
-	return err
-}
-
-// count is a whole number that fits an int and is not negative, or zero.
-type count int
-
-func (c *count) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	return readAs(d, '0', func(v jsontext.Value) error {
-		if n, err := strconv.Atoi(string(v)); err == nil && n > 0 {
-			*c = count(n)
-		}
-		return nil
-	})
-}
-
-// stamp is a time: written in RFC 3339 with milliseconds in UTC, read from that
-// or from Unix milliseconds, absent for anything else.
-type stamp time.Time
-
-const stampLayout = "2006-01-02T15:04:05.000Z07:00"
-
-func (s stamp) IsZero() bool { return time.Time(s).IsZero() }
-
-func (s stamp) MarshalJSONTo(e *jsontext.Encoder) error {
-	return e.WriteToken(jsontext.String(time.Time(s).UTC().Format(stampLayout)))
-}
-
-func (s *stamp) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	v, err := d.ReadValue()
-	if err != nil {
-		return err
-	}
-	var t time.Time
-	switch v.Kind() {
-	case '"':
-		var text string
-		if err := json.Unmarshal(v, &text); err != nil {
-			return err
-		}
-		if t, err = time.Parse(time.RFC3339Nano, text); err != nil {
-			return nil
-		}
-	case '0':
-		ms, err := strconv.ParseFloat(string(v), 64)
-		if err != nil || ms < 0 || ms > 253402300799999 {
-			return nil
-		}
-		t = time.UnixMilli(int64(ms))
-	default:
-		return nil
-	}
-	if t = t.UTC(); t.Year() < 1 || t.Year() > 9999 {
-		return nil // its zone took it out of the years that can be written
-	}
-	*s = stamp(t.Truncate(time.Millisecond))
-	return nil
-}
-
-// readAs reads the next value and hands it to use if it is of the wanted kind.
-func readAs(d *jsontext.Decoder, want jsontext.Kind, use func(jsontext.Value) error) error {
-	v, err := d.ReadValue()
-	if err != nil || v.Kind() != want {
-		return err
-	}
-	return use(v)
 }
