@@ -42,7 +42,7 @@ type waitError string
 
 func (w waitError) Error() string { return string(w) }
 
-const overForNow waitError = ""
+const errOver waitError = ""
 
 // run serves the lane until it is empty or has to wait.
 func (l *lane) run(ctx context.Context) error {
@@ -264,7 +264,7 @@ func (l *lane) pause(ctx context.Context, why error) error {
 		return err
 	}
 	l.notice(true, "%s is paused: %v. Mend it, then `bot resume %s`", l.d.Name, why, l.d.Name)
-	return overForNow
+	return errOver
 }
 
 // wait lets the destination's other entries wait as long as this one, since what
@@ -281,5 +281,5 @@ func (l *lane) wait(ctx context.Context, why error, e Entry) error {
 	if err != nil {
 		return err
 	}
-	return overForNow
+	return errOver
 }
