@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -80,32 +79,20 @@ func (o enqueueOptions) check(f *fleet) error {
 }
 
 func (a *app) runEnqueue(ctx context.Context, o enqueueOptions) error {
-	f, err := a.fleet()
-	if err != nil {
-		return err
-	}
-	if err := o.check(f); err != nil {
-		return err
-	}
-	store, err := a.openStore(ctx, f, !o.dryRun)
-	if err != nil {
-		return err
-	}
-	report, err := a.enqueue(ctx, f, o)
-	err = closeStore(store, err)
-	if report != nil {
+	return a.with(ctx, !o.dryRun, o.check, func(ctx context.Context, f *fleet) error {
+		report, err := a.enqueue(ctx, f, o)
+		if err != nil {
+			return err
+		}
 		a.printEnqueued(f, report)
 		if err := a.printJSON(report); err != nil {
 			return err
 		}
-	}
-	if err != nil {
-		return err
-	}
-	return finish(ctx, report.partly, report.Held > 0)
+		return finish(ctx, report.partly, report.Held > 0)
+	})
 }
 
-// enqueue collects and adds. The report is nil if nothing was decided.
+// enqueue collects and adds.
 func (a *app) enqueue(ctx context.Context, f *fleet, o enqueueOptions) (*enqueueReport, error) {
 	at, err := parseWhen(o.at, f.cfg.Timezone)
 	if err != nil {
@@ -140,7 +127,7 @@ func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collect
 	if o.byHand() {
 		return a.collectByHand(ctx, f, o)
 	}
-	got := &collected{now: f.queue.Now()}
+	got := &collected{now: f.queue.Now().UTC().Truncate(time.Millisecond)}
 	progress := make(map[string]collect.Progress, len(f.sources))
 	for _, s := range f.sources {
 		p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(s.Name))
@@ -188,12 +175,12 @@ func (a *app) collectByHand(ctx context.Context, f *fleet, o enqueueOptions) (*c
 	}
 	// The first given is the first sent.
 	slices.Reverse(b.Articles)
-	return &collected{batches: []queue.Batch{b}, articles: len(b.Articles), now: f.queue.Now()}, nil
+	return &collected{batches: []queue.Batch{b}, articles: len(b.Articles)}, nil
 }
 
 // readURLs reads the list that --from names.
 func (a *app) readURLs(from string) ([]string, error) {
-	var r io.Reader = a.env.Stdin
+	r := a.env.Stdin
 	if from != "-" {
 		file, err := os.Open(a.path(from))
 		if err != nil {

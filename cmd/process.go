@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,30 +47,18 @@ func (o processOptions) check(f *fleet) error {
 }
 
 func (a *app) runProcess(ctx context.Context, o processOptions) error {
-	f, err := a.fleet()
-	if err != nil {
-		return err
-	}
-	if err := o.check(f); err != nil {
-		return err
-	}
-	store, err := a.openStore(ctx, f, !o.dryRun)
-	if err != nil {
-		return err
-	}
-	report, err := a.process(ctx, f, o)
-	err = closeStore(store, err)
-	a.printProcessed(report)
-	if err := a.printJSON(report); err != nil {
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	return finish(ctx, report.Later > 0, report.needsPerson)
+	return a.with(ctx, !o.dryRun, o.check, func(ctx context.Context, f *fleet) error {
+		report, err := a.process(ctx, f, o)
+		a.printProcessed(report)
+		if err := errors.Join(err, a.printJSON(report)); err != nil {
+			return err
+		}
+		return finish(ctx, report.Later > 0, report.needsPerson)
+	})
 }
 
-// process makes one pass over what is due. The report is never nil.
+// process makes one pass over what is due. The report tells what was done, with an
+// error too.
 func (a *app) process(ctx context.Context, f *fleet, o processOptions) (*processReport, error) {
 	bar := a.progress("sent", 0)
 	p := a.processor(f)

@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 )
@@ -24,42 +26,24 @@ func newRunCmd(a *app) *cobra.Command {
 }
 
 func (a *app) runBoth(ctx context.Context, e enqueueOptions, p processOptions) error {
-	f, err := a.fleet()
-	if err != nil {
-		return err
-	}
-	if err := e.check(f); err != nil {
-		return err
-	}
-	if err := p.check(f); err != nil {
-		return err
-	}
-	store, err := a.openStore(ctx, f, !e.dryRun)
-	if err != nil {
-		return err
-	}
-	report := runReport{Command: "run"}
-	report.Enqueue, err = a.enqueue(ctx, f, e)
-	if err == nil {
-		report.Process, err = a.process(ctx, f, p)
-	}
-	err = closeStore(store, err)
-	if report.Enqueue != nil {
+	check := func(f *fleet) error { return cmp.Or(e.check(f), p.check(f)) }
+	return a.with(ctx, !e.dryRun, check, func(ctx context.Context, f *fleet) error {
+		report := runReport{Command: "run"}
+		var err error
+		if report.Enqueue, err = a.enqueue(ctx, f, e); err != nil {
+			return err
+		}
 		a.printEnqueued(f, report.Enqueue)
-	}
-	if report.Process != nil {
+		report.Process, err = a.process(ctx, f, p)
 		a.printProcessed(report.Process)
-	}
-	if err := a.printJSON(report); err != nil {
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	return finish(ctx, report.Enqueue.partly || report.Process.Later > 0, report.Enqueue.Held > 0 || report.Process.needsPerson)
+		if err := errors.Join(err, a.printJSON(report)); err != nil {
+			return err
+		}
+		return finish(ctx, report.Enqueue.partly || report.Process.Later > 0, report.Enqueue.Held > 0 || report.Process.needsPerson)
+	})
 }
 
-// runReport is the result of run in JSON. A part that was not reached is null.
+// runReport is the result of run in JSON.
 type runReport struct {
 	Command string         `json:"command"`
 	Enqueue *enqueueReport `json:"enqueue"`

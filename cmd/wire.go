@@ -163,35 +163,41 @@ func (a *app) guard() dedupe.Guard {
 	return dedupe.Guard{Owner: a.env.Getenv("FLEET_HOST"), Hostname: a.env.Hostname}
 }
 
-// closeStore closes the store, and returns the error of what was done with it, or
-// that of closing it.
-func closeStore(store queue.Store, err error) error {
-	if closeErr := store.Close(); closeErr != nil {
-		return errors.Join(err, closeErr)
-	}
-	return err
-}
-
 // reading runs do with the ledger open for reading.
 func (a *app) reading(ctx context.Context, do func(context.Context, *fleet) error) error {
-	return a.with(ctx, false, do)
+	return a.with(ctx, false, nil, do)
 }
 
 // writing runs do with the ledger open for writing, behind the guard.
 func (a *app) writing(ctx context.Context, do func(context.Context, *fleet) error) error {
-	return a.with(ctx, true, do)
+	return a.with(ctx, true, nil, do)
 }
 
-func (a *app) with(ctx context.Context, write bool, do func(context.Context, *fleet) error) error {
+// with runs do with the ledger open. What check finds wrong with the command line
+// is said first; nil: nothing is to be checked.
+func (a *app) with(ctx context.Context, write bool, check func(*fleet) error, do func(context.Context, *fleet) error) error {
 	f, err := a.fleet()
 	if err != nil {
 		return err
+	}
+	if check != nil {
+		if err := check(f); err != nil {
+			return err
+		}
 	}
 	store, err := a.openStore(ctx, f, write)
 	if err != nil {
 		return err
 	}
-	return closeStore(store, do(ctx, f))
+	err = do(ctx, f)
+	if closeErr := store.Close(); closeErr != nil {
+		if errors.As(err, new(outcome)) {
+			// The result was printed, and is not the whole truth.
+			return closeErr
+		}
+		return errors.Join(err, closeErr)
+	}
+	return err
 }
 
 func (a *app) collector() *collect.Collector {
