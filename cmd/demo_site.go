@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"bytes"
+	"context"
 	"embed"
 	"net"
 	"net/http"
@@ -38,8 +40,8 @@ func (p demoPosts) total() int {
 	return n
 }
 
-func newDemoSite() (*demoSite, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func newDemoSite(ctx context.Context) (*demoSite, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,7 @@ func (s *demoSite) feed(w http.ResponseWriter, r *http.Request) {
 		kind = "application/feed+json"
 	}
 	w.Header().Set("Content-Type", kind)
-	w.Write(data)
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
 }
 
 func (s *demoSite) receive(w http.ResponseWriter, r *http.Request) {

@@ -29,8 +29,7 @@ func newExportCmd(a *app) *cobra.Command {
 					if err != nil {
 						return err
 					}
-					w.Write(escapeUnprintable(line))
-					w.WriteByte('\n')
+					fmt.Fprintf(w, "%s\n", escapeUnprintable(line)) // an error is kept until Flush
 				}
 				return w.Flush()
 			})
