@@ -106,8 +106,8 @@ func (a *app) enqueue(ctx context.Context, f *fleet, o enqueueOptions) (*enqueue
 	if err != nil {
 		return nil, err
 	}
-	if !o.dryRun {
-		// Only now, so that what a source holds is looked at again after a crash.
+	if !o.dryRun && len(o.to) == 0 {
+		// Not for some destinations alone, since the others have not seen it. Only now, so that what a source holds is looked at again after a crash.
 		if err := got.save(ctx, f); err != nil {
 			return nil, err
 		}
@@ -120,19 +120,22 @@ type collected struct {
 	batches  []queue.Batch
 	results  []collect.Result
 	articles int
-	now      time.Time
 }
 
 func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collected, error) {
 	if o.byHand() {
 		return a.collectByHand(ctx, f, o)
 	}
-	got := &collected{now: f.queue.Now().UTC().Truncate(time.Millisecond)}
+	got := &collected{}
 	progress := make(map[string]collect.Progress, len(f.sources))
 	for _, s := range f.sources {
 		p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(s.Name))
 		if err != nil {
 			return nil, err
+		}
+		if r := f.queue.Reach(s.Name); len(union(p.Seen, r)) > len(p.Seen) {
+			// A destination is new here, so what the others have seen is read again.
+			p.ETag, p.LastModified = "", ""
 		}
 		progress[s.Name] = p
 	}
@@ -144,7 +147,7 @@ func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collect
 	for _, r := range got.results {
 		got.articles += len(r.Articles)
 		got.batches = append(got.batches, queue.Batch{
-			Source: r.Source, Articles: r.Articles, FirstSight: progress[r.Source].FirstSeen.IsZero(),
+			Source: r.Source, Articles: r.Articles, Seen: progress[r.Source].Seen,
 		})
 	}
 	return got, nil
@@ -200,13 +203,12 @@ func (a *app) readURLs(from string) ([]string, error) {
 func (c *collected) save(ctx context.Context, f *fleet) error {
 	for _, r := range c.results {
 		next := r.Next
-		if next.FirstSeen.IsZero() && len(r.Articles) > 0 {
-			next.FirstSeen = c.now
+		seen := next.Seen
+		if len(r.Articles) > 0 {
+			seen = union(seen, f.queue.Reach(r.Source))
 		}
 		err := queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(r.Source), func(p *collect.Progress) error {
-			if !p.FirstSeen.IsZero() {
-				next.FirstSeen = p.FirstSeen
-			}
+			next.Seen = union(p.Seen, seen)
 			*p = next
 			return nil
 		})
@@ -215,6 +217,17 @@ func (c *collected) save(ctx context.Context, f *fleet) error {
 		}
 	}
 	return nil
+}
+
+// union returns a with those of b that it lacks.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
 }
 
 // enqueueReport is the result of enqueue in JSON.

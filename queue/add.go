@@ -32,8 +32,9 @@ type Batch struct {
 	Source string
 	// Articles are in the order of the document, which is newest first as a rule.
 	Articles []Article
-	// FirstSight: no article of this source was ever looked at before.
-	FirstSight bool
+	// Seen holds the webhooks' fingerprints of the destinations for which this source
+	// was looked at before. For all others it is first sight.
+	Seen []string
 }
 
 // AddOptions steer one Add.
@@ -206,9 +207,9 @@ func candidates(decisions []Decision) []Candidate {
 // judge gives every decision its verdict. known is index by index what the ledger
 // has of those that were not refused.
 func judge(decisions []Decision, known []Known, batches []Batch, sources map[string]Source, now time.Time, o AddOptions) {
-	firstSight := make(map[string]bool, len(batches))
+	seen := make(map[string][]string, len(batches))
 	for _, b := range batches {
-		firstSight[b.Source] = b.FirstSight
+		seen[b.Source] = b.Seen
 	}
 	newest := newestOf(batches, o.Latest)
 	first := make(map[string]*Decision, len(decisions))
@@ -232,9 +233,17 @@ func judge(decisions []Decision, known []Known, batches []Batch, sources map[str
 		if source := d.Entry.Article.Source; source == "" || newest[source][d.Entry.Article.URL] {
 			d.Verdict = VerdictQueued
 		} else {
-			d.Verdict, d.Reason = sources[source].age(d.Entry.Article, firstSight[source], now)
+			d.Verdict, d.Reason = sources[source].age(d.Entry.Article, d.firstSight(seen[source]), now)
 		}
 	}
+}
+
+// firstSight reports whether the decision's destination is not among those for
+// which its source was looked at, by its present or an earlier webhook.
+func (d *Decision) firstSight(seen []string) bool {
+	return !slices.Contains(seen, d.Entry.Key.Webhook) && !slices.ContainsFunc(d.aliases, func(k dedupe.Key) bool {
+		return slices.Contains(seen, k.Webhook)
+	})
 }
 
 // newestOf returns, by source, the addresses of its n newest articles.
@@ -258,10 +267,10 @@ func newestOf(batches []Batch, n int) map[string]map[string]bool {
 func (s Source) age(a Article, firstSight bool, now time.Time) (Verdict, string) {
 	if firstSight && !s.FirstRunAll {
 		if a.Published.IsZero() {
-			return SkippedBaseline, "first sight of the source, and the article has no date"
+			return SkippedBaseline, "first sight of the source here, and the article has no date"
 		}
 		if s.FirstRun == 0 || now.Sub(a.Published) > s.FirstRun {
-			return SkippedBaseline, "first sight of the source: what was there before is not announced"
+			return SkippedBaseline, "first sight of the source here: what was there before is not announced"
 		}
 	}
 	if age := now.Sub(a.Published); !a.Published.IsZero() && age > s.MaxAge {

@@ -99,6 +99,14 @@ func TestFirstSightTakesOnlyWhatIsFresh(t *testing.T) {
 	}
 }
 
+func TestANewDestinationHasAFirstSightOfItsOwn(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	b := batch(false, article("old", 25*hour), article("fresh", hour))
+	b.Seen = b.Seen[:1]
+	require.Equal(t, []string{"fans old skipped_baseline", "news old queued", "fans fresh queued", "news fresh queued"}, verdicts(f.add(queue.AddOptions{}, b)))
+}
+
 func TestALaterRunSkipsWhatIsOldAndTakesWhatIsUndated(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)

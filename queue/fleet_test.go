@@ -160,5 +160,9 @@ func article(path string, age time.Duration) queue.Article {
 const undated = time.Duration(-1 << 62)
 
 func batch(firstSight bool, articles ...queue.Article) queue.Batch {
-	return queue.Batch{Source: "blog", FirstSight: firstSight, Articles: articles}
+	b := queue.Batch{Source: "blog", Articles: articles}
+	if !firstSight {
+		b.Seen = []string{dedupe.Fingerprint("https://hook.example/news"), dedupe.Fingerprint("https://hook.example/fans")}
+	}
+	return b
 }

@@ -103,6 +103,20 @@ func (r Rule) takes(a Article) bool {
 	return !slices.Contains(r.Match.checks(a), false) && !slices.Contains(r.Exclude.checks(a), true)
 }
 
+// Reach returns the webhooks' fingerprints of the destinations that some rule gives
+// articles of the source to.
+func (q *Queue) Reach(source string) []string {
+	var webhooks []string
+	for _, d := range q.Destinations {
+		if slices.ContainsFunc(q.Rules, func(r Rule) bool {
+			return slices.Contains(r.From, source) && slices.Contains(r.To, d.Name)
+		}) {
+			webhooks = append(webhooks, d.Webhook)
+		}
+	}
+	return webhooks
+}
+
 // DestinationOf returns the destination that this webhook's fingerprint stands for,
 // by its present or an earlier webhook, or nil.
 func (q *Queue) DestinationOf(webhook string) *Destination {

@@ -79,9 +79,10 @@ type Progress struct {
 	// LastArticle is the publication time of the newest article seen so far that had
 	// one and was not in the future.
 	LastArticle time.Time `json:"last_article,omitzero"`
-	// FirstSeen is when articles of this source were first looked at. The caller sets
-	// it; here it is carried along.
-	FirstSeen time.Time `json:"first_seen,omitzero"`
+	// Seen holds the webhooks' fingerprints of the destinations for which articles of
+	// this source were looked at: for all others it is first sight. The caller sets
+	// it, since Collect knows of no destinations.
+	Seen []string `json:"seen,omitempty"`
 }
 
 // Result is what came of one source.

@@ -47,10 +47,10 @@ func TestADocumentIsAskedForOnlyIfItHasChanged(t *testing.T) {
 	w := web{"example.jp/blog/feed.xml": conditional, "example.jp/new.xml": conditional}
 	c := collector(w)
 
-	first := one(t, c, source, collect.Progress{FirstSeen: now.Add(-time.Hour)})
+	first := one(t, c, source, collect.Progress{Seen: []string{"wh_a"}})
 	require.Equal(t, collect.StatusOK, first.Status)
 	require.Equal(t, collect.Progress{
-		ETag: `"a"`, LastModified: "Mon, 03 Aug 2026 00:00:00 GMT", FetchedURL: feedURL, LastSuccess: now, FirstSeen: now.Add(-time.Hour),
+		ETag: `"a"`, LastModified: "Mon, 03 Aug 2026 00:00:00 GMT", FetchedURL: feedURL, LastSuccess: now, Seen: []string{"wh_a"},
 	}, first.Next)
 
 	second := one(t, c, source, first.Next)

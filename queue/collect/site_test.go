@@ -117,10 +117,10 @@ func TestASitesFeedIsRememberedUntilItIsGone(t *testing.T) {
 	c := collector(seen)
 	source := collect.Source{Kind: collect.Site, Location: "https://example.jp/"}
 
-	first := one(t, c, source, collect.Progress{FirstSeen: now})
+	first := one(t, c, source, collect.Progress{Seen: []string{"wh_a"}})
 	require.NoError(t, first.Err)
 	require.Equal(t, []string{"https://example.jp/x"}, urls(first))
-	require.Equal(t, collect.Progress{Feed: "https://example.jp/a.xml", Site: "https://example.jp/", FetchedURL: "https://example.jp/a.xml", LastSuccess: now, FirstSeen: now}, first.Next)
+	require.Equal(t, collect.Progress{Feed: "https://example.jp/a.xml", Site: "https://example.jp/", FetchedURL: "https://example.jp/a.xml", LastSuccess: now, Seen: []string{"wh_a"}}, first.Next)
 	require.Equal(t, []string{"https://example.jp/", "https://example.jp/a.xml"}, seen.urls(), "the feed is read once")
 
 	second := one(t, c, source, first.Next)
