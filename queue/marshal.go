@@ -111,7 +111,34 @@ func (w *recordWriter) time(name string, t time.Time) {
 		return
 	}
 	w.name(name)
-	w.buf = t.UTC().AppendFormat(w.buf, `"2006-01-02T15:04:05.000Z07:00"`)
+	t = t.UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	w.buf = append(w.buf, '"')
+	w.digits(year, 4)
+	w.buf = append(w.buf, '-')
+	w.digits(int(month), 2)
+	w.buf = append(w.buf, '-')
+	w.digits(day, 2)
+	w.buf = append(w.buf, 'T')
+	w.digits(hour, 2)
+	w.buf = append(w.buf, ':')
+	w.digits(minute, 2)
+	w.buf = append(w.buf, ':')
+	w.digits(second, 2)
+	w.buf = append(w.buf, '.')
+	w.digits(t.Nanosecond()/1e6, 3)
+	w.buf = append(w.buf, 'Z', '"')
+}
+
+// digits writes the last so many digits of a number.
+func (w *recordWriter) digits(n, width int) {
+	for range width {
+		w.buf = append(w.buf, '0')
+	}
+	for at := len(w.buf) - 1; width > 0; at, width, n = at-1, width-1, n/10 {
+		w.buf[at] = byte('0' + n%10)
+	}
 }
 
 func (w *recordWriter) list(name string, values []string) {

@@ -1,10 +1,6 @@
 package jsonstore
 
-import (
-	"maps"
-
-	"bot/queue"
-)
+import "bot/queue"
 
 // batch is what a group of steps makes of the view. Steps see what the steps
 // before them in the batch did.
@@ -17,8 +13,8 @@ type batch struct {
 // changes are events, and what they make of the view.
 type changes struct {
 	events []change
-	items  map[string]*item
-	books  map[string][]byte
+	// items finds the newest change of each entry, once there are more than a few.
+	items map[string]*item
 	// sync: they have to be on the disk before they count as done.
 	sync bool
 }
@@ -29,26 +25,58 @@ type change struct {
 	item *item
 }
 
+// few is how many changes are looked through one by one.
+const few = 8
+
 func (c *changes) add(e event, i *item) {
 	c.events = append(c.events, change{e, i})
 	switch {
-	case i != nil && c.items == nil:
-		c.items = map[string]*item{i.id: i}
-	case i != nil:
-		c.items[i.id] = i
-	case c.books == nil:
-		c.books = map[string][]byte{e.name: e.value}
+	case len(c.events) <= few:
+	case c.items == nil:
+		c.items = make(map[string]*item)
+		for _, one := range c.events {
+			c.index(one.item)
+		}
 	default:
-		c.books[e.name] = e.value
+		c.index(i)
 	}
+}
+
+func (c *changes) index(i *item) {
+	if i != nil {
+		c.items[i.id] = i
+	}
+}
+
+// item returns what the changes make of an entry. Nil: they do not touch it.
+func (c *changes) item(id string) *item {
+	if c.items != nil {
+		return c.items[id]
+	}
+	for n := len(c.events) - 1; n >= 0; n-- {
+		if i := c.events[n].item; i != nil && i.id == id {
+			return i
+		}
+	}
+	return nil
+}
+
+// book returns what the changes make of a small record.
+func (c *changes) book(name string) (value []byte, ok bool) {
+	for n := len(c.events) - 1; n >= 0; n-- {
+		if e := &c.events[n]; e.kind == aBook && e.name == name {
+			return e.value, true
+		}
+	}
+	return nil, false
 }
 
 // item returns what is known of an entry beside posted.json. Nil: nothing.
 func (b *batch) item(id string) *item {
-	if i, ok := b.step.items[id]; ok {
+	if i := b.step.item(id); i != nil {
 		return i
 	}
-	if i, ok := b.kept.items[id]; ok {
+	if i := b.kept.item(id); i != nil {
 		return i
 	}
 	return b.s.view.items[id]
@@ -56,10 +84,10 @@ func (b *batch) item(id string) *item {
 
 // book returns a small record. Nil: there is none.
 func (b *batch) book(name string) []byte {
-	if value, ok := b.step.books[name]; ok {
+	if value, ok := b.step.book(name); ok {
 		return value
 	}
-	if value, ok := b.kept.books[name]; ok {
+	if value, ok := b.kept.book(name); ok {
 		return value
 	}
 	return b.s.view.books[name]
@@ -99,19 +127,11 @@ func (b *batch) keepStep() {
 		b.kept, b.step = b.step, changes{}
 		return
 	}
-	b.kept.events = append(b.kept.events, b.step.events...)
-	b.kept.items = merge(b.kept.items, b.step.items)
-	b.kept.books = merge(b.kept.books, b.step.books)
+	for _, c := range b.step.events {
+		b.kept.add(c.event, c.item)
+	}
 	b.kept.sync = b.kept.sync || b.step.sync
 	b.step = changes{}
-}
-
-func merge[V any](into, from map[string]V) map[string]V {
-	if into == nil {
-		return from
-	}
-	maps.Copy(into, from)
-	return into
 }
 
 // write appends the batch's events to the journal, and then to the view.

@@ -20,6 +20,8 @@ type op struct {
 	apply func(*batch) error
 	// after runs when it is written, still under the lock. Nil: nothing.
 	after func() error
+	// quick: it needs to see what is in the journal, and no more.
+	quick bool
 	err   error
 	// wake tells the waiting goroutine that its step is done, or that it leads.
 	wake chan struct{}
@@ -144,7 +146,8 @@ func (s *Store) commit(ops []*op) error {
 	if s.broken != nil {
 		return s.broken
 	}
-	if err := s.refresh(); err != nil {
+	quick := !slices.ContainsFunc(ops, func(o *op) bool { return !o.quick })
+	if err := s.refresh(quick); err != nil {
 		return err
 	}
 	b := &batch{s: s}

@@ -217,6 +217,9 @@ func (s *Store) newJournal() error {
 		return err
 	}
 	s.stale = true
+	if err := s.journal.add(event{kind: anEnd}); err != nil {
+		return err
+	}
 	return replace(s.files.journal, writeBytes(line))
 }
 
@@ -227,11 +230,7 @@ func (s *Store) noteBase() error {
 		return err
 	}
 	if now != s.base {
-		line, err := appendLine(nil, event{kind: aBase, n: s.journal.next, durable: s.journal.durable, base: now})
-		if err != nil {
-			return err
-		}
-		if err := s.journal.append(line, 1); err != nil {
+		if err := s.journal.add(event{kind: aBase, base: now}); err != nil {
 			return err
 		}
 		if err := s.journal.sync(); err != nil {

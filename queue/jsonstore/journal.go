@@ -139,6 +139,16 @@ func (j *journal) append(buf []byte, n int64) error {
 	return nil
 }
 
+// add appends one event.
+func (j *journal) add(e event) error {
+	e.n, e.durable = j.next, j.durable
+	line, err := appendLine(nil, e)
+	if err != nil {
+		return err
+	}
+	return j.append(line, 1)
+}
+
 // sync makes all that was appended durable.
 func (j *journal) sync() error {
 	if j.durable >= j.end {

@@ -43,6 +43,9 @@ const (
 	aBook
 	// aBase: the two arrays were seen to stand as base says.
 	aBase
+	// anEnd: this journal is about to be replaced by another. Whoever has it open is
+	// to look for that one, and goes on with this if there is none.
+	anEnd
 )
 
 // base says how the two arrays were left by whoever last wrote, or checked, both:
@@ -101,6 +104,8 @@ func appendLine(buf []byte, e event) ([]byte, error) {
 		var b []byte
 		b, err = json.Marshal(e.base)
 		buf = append(buf, b...)
+	case anEnd:
+		buf = append(buf, `,"end":true`...)
 	}
 	return seal(buf, start), err
 }
@@ -156,6 +161,10 @@ func parseLine(line []byte) (event, bool) {
 	if value, ok := bytes.CutPrefix(text, []byte(`,"base":`)); ok {
 		e.kind = aBase
 		return e, json.Unmarshal(value, &e.base) == nil
+	}
+	if string(text) == `,"end":true` {
+		e.kind = anEnd
+		return e, true
 	}
 	return e, parseBook(text, &e)
 }

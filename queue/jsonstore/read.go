@@ -17,7 +17,7 @@ import (
 // Get implements queue.Store.
 func (s *Store) Get(ctx context.Context, id string) (queue.Entry, error) {
 	var found queue.Entry
-	err := s.entry(ctx, id, nil, func(_ *batch, e queue.Entry, _ bool) error {
+	err := s.entry(ctx, id, func(_ *batch, e queue.Entry, _ bool) error {
 		found = clone(e)
 		return nil
 	})
@@ -26,10 +26,10 @@ func (s *Store) Get(ctx context.Context, id string) (queue.Entry, error) {
 
 // entry runs apply on the entry with this ID. old says that it stands in
 // posted.json.
-func (s *Store) entry(ctx context.Context, id string, after func() error, apply func(b *batch, e queue.Entry, old bool) error) error {
+func (s *Store) entry(ctx context.Context, id string, apply func(b *batch, e queue.Entry, old bool) error) error {
 	notFound := fmt.Errorf("%w: %s", queue.ErrNotFound, id)
 	history := false
-	err := s.with(ctx, step{after: after, apply: func(b *batch, _ func(string) *hit) error {
+	err := s.with(ctx, step{quick: true, apply: func(b *batch, _ func(string) *hit) error {
 		i := b.item(id)
 		switch {
 		case i == nil:
@@ -43,7 +43,7 @@ func (s *Store) entry(ctx context.Context, id string, after func() error, apply 
 	if err != nil || !history {
 		return err
 	}
-	return s.with(ctx, step{wants: []want{{id: id}}, after: after, apply: func(b *batch, answer func(string) *hit) error {
+	return s.with(ctx, step{wants: []want{{id: id}}, apply: func(b *batch, answer func(string) *hit) error {
 		if i := b.item(id); i.live() {
 			return apply(b, i.entry, i.posted)
 		} else if h := answer(id); i == nil && h != nil {

@@ -208,6 +208,7 @@ func FuzzParseLine(f *testing.F) {
 		{kind: aForgotten, n: 3, name: "id \"\\"},
 		{kind: aBook, n: 4, name: "a/b", value: []byte("[1]")},
 		{kind: aBook, n: 5, name: "a/b"},
+		{kind: anEnd, n: 7},
 		{kind: aBase, n: 6, base: base{Posted: stand{1, 2}, Queue: stand{3, 4}}},
 	} {
 		line, err := appendLine(nil, e)

@@ -72,6 +72,8 @@ type Store struct {
 	// settledFor are the two arrays that are known to share no entry, or whose
 	// shared entries were settled in view.
 	settledFor struct{ posted, queue identity }
+	// wasSettled: they were, when somebody last looked.
+	wasSettled bool
 	// unwritten: view holds what neither queue.json nor the journal says.
 	unwritten bool
 	// stale: what is in memory has to be read again.

@@ -84,7 +84,7 @@ func knownOf(e queue.Entry) queue.Known {
 // Update implements queue.Store.
 func (s *Store) Update(ctx context.Context, id string, change func(queue.Entry) (queue.Entry, error)) (queue.Entry, error) {
 	var updated queue.Entry
-	err := s.entry(ctx, id, nil, func(b *batch, e queue.Entry, old bool) error {
+	err := s.entry(ctx, id, func(b *batch, e queue.Entry, old bool) error {
 		var err error
 		if updated, err = change(clone(e)); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s *Store) Update(ctx context.Context, id string, change func(queue.Entry) 
 
 // Delete implements queue.Store.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	return s.entry(ctx, id, nil, func(b *batch, _ queue.Entry, old bool) error {
+	return s.entry(ctx, id, func(b *batch, _ queue.Entry, old bool) error {
 		b.forget(id, old)
 		return nil
 	})
