@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"bot/poster"
@@ -33,7 +34,7 @@ type checkReport struct {
 }
 
 type checkLine struct {
-	// What is config, destination, source, state, guard or clock.
+	// What is config, secrets, destination, source, state, guard or clock.
 	What string `json:"what"`
 	// Name is that of the destination or source.
 	Name string `json:"name,omitempty"`
@@ -71,6 +72,7 @@ func (a *app) runCheck(ctx context.Context, offline bool) error {
 	if len(f.queue.Destinations) == 0 {
 		r.add("config", "", "warning", "there are no destinations, so nothing is ever queued")
 	}
+	r.secrets(f)
 	r.destinations(ctx, f, offline)
 	if err := r.sources(ctx, a, f, offline); err != nil {
 		return err
@@ -90,6 +92,20 @@ func (a *app) runCheck(ctx context.Context, offline bool) error {
 		return outcome(exitFailed)
 	}
 	return finish(ctx, false, false)
+}
+
+// secrets looks at who can read the config, in which webhooks may stand. That all
+// secrets are there is known by now: the config names what it lacks.
+func (r *checkReport) secrets(f *fleet) {
+	info, err := os.Stat(f.cfg.File)
+	switch {
+	case err != nil:
+		r.add("secrets", "", "failed", "%v", err)
+	case info.Mode().Perm()&0o077 != 0:
+		r.add("secrets", "", "warning", "all are there; other users can read %s: if webhooks stand in it, `chmod 600` it", f.cfg.File)
+	default:
+		r.add("secrets", "", "ok", "all are there, and other users cannot read the config")
+	}
 }
 
 func (r *checkReport) destinations(ctx context.Context, f *fleet, offline bool) {
