@@ -79,7 +79,7 @@ func (b *batch) item(id string) *item {
 	if i := b.kept.item(id); i != nil {
 		return i
 	}
-	return b.s.view.items[id]
+	return b.s.view.item(id)
 }
 
 // book returns a small record. Nil: there is none.

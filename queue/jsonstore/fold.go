@@ -128,7 +128,8 @@ type plan struct {
 func (s *Store) plan() plan {
 	var p plan
 	var waiting [][]byte
-	for _, i := range s.view.order {
+	for _, slot := range s.view.order {
+		i := slot.item
 		if i.over {
 			p.gone = append(p.gone, want{i.id, i.entry.Key})
 		}

@@ -168,7 +168,7 @@ func (s *Store) loadQueue(v *view) (*os.File, identity, error) {
 // putQueued adds a record of queue.json. Of several with one ID the first counts,
 // unless another says that the entry is done.
 func (v *view) putQueued(i *item) {
-	first := v.items[i.id]
+	first := v.item(i.id)
 	if first == nil {
 		v.put(i)
 		return
@@ -268,9 +268,9 @@ func (s *Store) apply(e event) error {
 		if err != nil {
 			return err
 		}
-		s.view.put(successor(s.view.items[entry.ID], entry.ID, raw, entry, e.over))
+		s.view.put(successor(s.view.item(entry.ID), entry.ID, raw, entry, e.over))
 	case aForgotten:
-		s.view.put(successor(s.view.items[e.name], e.name, nil, queue.Entry{}, e.over))
+		s.view.put(successor(s.view.item(e.name), e.name, nil, queue.Entry{}, e.over))
 	case aBook:
 		s.view.putBook(e.name, bytes.Clone(e.value))
 	case aBase:

@@ -85,8 +85,8 @@ func (s *Store) Waiting(ctx context.Context) iter.Seq2[queue.Entry, error] {
 func (s *Store) collect(ctx context.Context, take func(queue.Entry) bool) ([]queue.Entry, error) {
 	var all []queue.Entry
 	err := s.with(ctx, step{apply: func(b *batch, _ func(string) *hit) error {
-		for _, i := range s.view.order {
-			if i = b.item(i.id); i.live() && take(i.entry) {
+		for _, slot := range s.view.order {
+			if i := b.item(slot.id); i.live() && take(i.entry) {
 				all = append(all, clone(i.entry))
 			}
 		}
@@ -123,8 +123,8 @@ func (s *Store) all(ctx context.Context, yield func(queue.Entry, error) bool) er
 	var live []queue.Entry
 	var old *openHistory
 	err := s.with(ctx, step{apply: func(b *batch, _ func(string) *hit) error {
-		for _, i := range s.view.order {
-			i = b.item(i.id)
+		for _, slot := range s.view.order {
+			i := b.item(slot.id)
 			known[i.id] = true
 			if i.live() {
 				live = append(live, clone(i.entry))

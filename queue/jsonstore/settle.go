@@ -153,7 +153,8 @@ func (s *Store) settled() bool {
 // crash in a fold, and where somebody else wrote the files.
 func (s *Store) overlap() []want {
 	var all []want
-	for _, i := range s.view.items {
+	for _, slot := range s.view.order {
+		i := slot.item
 		if !i.live() || i.over || i.posted {
 			continue
 		}
@@ -170,7 +171,8 @@ func wantKey(k dedupe.Key) want { return want{k.ID(), k} }
 // settle lets posted.json have the last word on the entries that it and the view
 // have in common: what is announced is not sent again.
 func (s *Store) settle() error {
-	for _, i := range s.view.order {
+	for _, slot := range s.view.order {
+		i := slot.item
 		if !i.live() || i.over || i.posted {
 			continue
 		}

@@ -12,12 +12,14 @@ import (
 // events upon them, and the small records. Of posted.json it holds nothing but
 // what the journal says of its entries.
 type view struct {
-	items map[string]*item
-	// order is every item ever put into items, as they came, so that queue.json
-	// keeps its order.
-	order []*item
+	slots map[string]*slot
+	// order is every slot as it came, so that queue.json keeps its order.
+	order []*slot
 	books map[string][]byte
 }
+
+// slot is the place of one entry, with what is known of it now.
+type slot struct{ *item }
 
 // item is what the view knows of one entry. It is not changed once it is in the
 // view: what becomes of it is another item.
@@ -37,27 +39,34 @@ type item struct {
 	// posted: raw is the record of posted.json, which says that the entry is done,
 	// whatever queue.json says.
 	posted bool
-	// place is the item's index in view.order.
-	place int
+	// slot is where it stands. Nil: in none yet.
+	slot *slot
 }
 
 func (i *item) live() bool { return i != nil && i.raw != nil }
 
 func newView() *view {
-	return &view{items: map[string]*item{}, books: map[string][]byte{}}
+	return &view{slots: map[string]*slot{}, books: map[string][]byte{}}
 }
 
-// put sets what is known of an entry. Its place in the order is that of the item
-// before.
-func (v *view) put(i *item) {
-	if old := v.items[i.id]; old != nil {
-		i.place = old.place
-		v.order[i.place] = i
-	} else {
-		i.place = len(v.order)
-		v.order = append(v.order, i)
+// item returns what is known of an entry. Nil: nothing.
+func (v *view) item(id string) *item {
+	if s := v.slots[id]; s != nil {
+		return s.item
 	}
-	v.items[i.id] = i
+	return nil
+}
+
+// put sets what is known of an entry.
+func (v *view) put(i *item) {
+	if i.slot == nil {
+		if i.slot = v.slots[i.id]; i.slot == nil {
+			i.slot = &slot{}
+			v.slots[i.id] = i.slot
+			v.order = append(v.order, i.slot)
+		}
+	}
+	i.slot.item = i
 }
 
 // putBook sets a small record. Nil forgets it.
@@ -71,7 +80,12 @@ func (v *view) putBook(name string, value []byte) {
 
 // successor returns the item that comes after old, which may be nil, by an event.
 func successor(old *item, id string, raw []byte, e queue.Entry, over bool) *item {
-	return &item{id: id, raw: raw, entry: e, over: over || old != nil && (old.over || old.posted)}
+	next := &item{id: id, raw: raw, entry: e, over: over}
+	if old != nil {
+		next.slot = old.slot
+		next.over = over || old.over || old.posted
+	}
+	return next
 }
 
 // clone returns an entry that shares nothing with e that could be changed.
