@@ -42,14 +42,16 @@ func (s *Store) do(ctx context.Context, o *op) error {
 		}
 		return s.look(o)
 	}
-	o.wake = make(chan struct{}, 1)
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		return errClosed
 	}
-	s.pending = append(s.pending, o)
 	lead := !s.leading
+	if !lead {
+		o.wake = make(chan struct{}, 1)
+	}
+	s.pending = append(s.pending, o)
 	s.leading = true
 	s.mu.Unlock()
 	if !lead {

@@ -27,7 +27,6 @@ func (s *Store) Get(ctx context.Context, id string) (queue.Entry, error) {
 // entry runs apply on the entry with this ID. old says that it stands in
 // posted.json.
 func (s *Store) entry(ctx context.Context, id string, apply func(b *batch, e queue.Entry, old bool) error) error {
-	notFound := fmt.Errorf("%w: %s", queue.ErrNotFound, id)
 	history := false
 	err := s.with(ctx, step{quick: true, apply: func(b *batch, _ func(string) *hit) error {
 		i := b.item(id)
@@ -36,7 +35,7 @@ func (s *Store) entry(ctx context.Context, id string, apply func(b *batch, e que
 			history = true
 			return nil
 		case !i.live():
-			return notFound
+			return notFound(id)
 		}
 		return apply(b, i.entry, i.posted)
 	}})
@@ -53,9 +52,11 @@ func (s *Store) entry(ctx context.Context, id string, apply func(b *batch, e que
 			}
 			return apply(b, e, true)
 		}
-		return notFound
+		return notFound(id)
 	}})
 }
+
+func notFound(id string) error { return fmt.Errorf("%w: %s", queue.ErrNotFound, id) }
 
 // Due implements queue.Store. It yields the entries as they stand when it begins.
 func (s *Store) Due(ctx context.Context, until time.Time) iter.Seq2[queue.Entry, error] {
