@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func newPostedListCmd(a *app) *cobra.Command {
 				if skipped {
 					wanted = queue.Skipped
 				}
-				entries, err := s.newest(ctx, f.queue.Store, wanted, limit)
+				entries, err := s.newest(ctx, f, wanted, limit)
 				if err != nil {
 					return err
 				}
@@ -51,14 +52,14 @@ func newPostedListCmd(a *app) *cobra.Command {
 }
 
 // newest returns the n newest entries in the state that are meant, newest last.
-func (s *selection) newest(ctx context.Context, store queue.Store, status queue.Status, n int) ([]queue.Entry, error) {
+func (s *selection) newest(ctx context.Context, f *fleet, status queue.Status, n int) ([]queue.Entry, error) {
 	byTime := func(x, y queue.Entry) int { return x.PostedAt.Compare(y.PostedAt) }
 	var entries []queue.Entry
-	for e, err := range store.All(ctx) {
+	for e, err := range f.queue.Store.All(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if e.Status != status || !s.takes(e) {
+		if e.Status != status || !s.takes(f, e) {
 			continue
 		}
 		entries = append(entries, e)
@@ -80,7 +81,8 @@ func newPostedAddCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "add URL…", Short: "Count addresses as announced, without announcing them", Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, urls []string) error {
-			return a.writing(c.Context(), func(ctx context.Context, f *fleet) error { return a.addPosted(ctx, f, urls, to) })
+			check := func(f *fleet) error { return f.known("--to", to, f.destinationNames()) }
+			return a.with(c.Context(), true, check, func(ctx context.Context, f *fleet) error { return a.addPosted(ctx, f, urls, to) })
 		},
 	}
 	c.Flags().StringSliceVar(&to, "to", nil, "only for the destination with this `NAME`; may be repeated (default: every destination)")
@@ -88,9 +90,6 @@ func newPostedAddCmd(a *app) *cobra.Command {
 }
 
 func (a *app) addPosted(ctx context.Context, f *fleet, urls, to []string) error {
-	if err := f.known("--to", to, f.destinationNames()); err != nil {
-		return err
-	}
 	added, err := f.queue.AddPosted(ctx, urls, to)
 	if err != nil {
 		return err
@@ -163,7 +162,7 @@ func (s *selection) recorded(ctx context.Context, f *fleet, names []string) ([]q
 		if err != nil {
 			return nil, err
 		}
-		if e.Status.Final() && s.takes(e) && (ids[e.ID] || urls[e.Key.URL]) {
+		if e.Status.Final() && s.takes(f, e) && (ids[e.ID] || urls[e.Key.URL]) {
 			entries = append(entries, e)
 			found[e.ID], found[e.Key.URL] = true, true
 		}
@@ -184,7 +183,7 @@ func (a *app) forget(ctx context.Context, f *fleet, entries []queue.Entry) error
 			return err
 		}
 		list = append(list, entryReport{e})
-		a.printf("forgotten   %s  %s  %s\n", e.ID, f.nameOf(e), e.Article.URL)
+		a.printf("forgotten   %s  %s  %s\n", e.ID, cmp.Or(f.nameOf(e), "-"), e.Article.URL)
 	}
 	a.printf("%d forgotten\n", len(list))
 	return a.printJSON(struct {

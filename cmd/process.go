@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func (o processOptions) check(f *fleet) error {
 func (a *app) runProcess(ctx context.Context, o processOptions) error {
 	return a.with(ctx, !o.dryRun, o.check, func(ctx context.Context, f *fleet) error {
 		report, err := a.process(ctx, f, o)
-		a.printProcessed(report)
+		a.printProcessed(f, report)
 		if err := errors.Join(err, a.printJSON(report)); err != nil {
 			return err
 		}
@@ -145,20 +146,20 @@ func newProcessReport(done queue.Processed, dryRun bool) *processReport {
 	return r
 }
 
-func (a *app) printProcessed(r *processReport) {
+func (a *app) printProcessed(f *fleet, r *processReport) {
 	for _, e := range r.Entries {
 		if r.DryRun {
 			a.printf("would post to %s:\n%s\n\n", e.Destination, indent(e.Text))
 			continue
 		}
-		note := e.RemoteURL
-		if e.Error != "" {
-			note = e.Error
+		line := fmt.Sprintf("%-9s %s  %s", e.Status, e.Destination, e.URL)
+		if note := cmp.Or(e.Error, e.RemoteURL); note != "" {
+			line += "  " + note
 		}
 		if next := time.Time(e.NextAt); !next.IsZero() {
-			note += fmt.Sprintf("; next attempt %s", next.Format(time.RFC3339))
+			line += "; next attempt " + when(next, f.cfg.Timezone)
 		}
-		a.printf("%-9s %s  %s  %s\n", e.Status, e.Destination, e.URL, note)
+		a.printf("%s\n", line)
 		if e.Status == string(queue.Uncertain) {
 			a.printf("          it may have been announced: look there, then `bot resolve %s --posted`, `--resend` or `--drop`\n", e.ID)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,8 +30,12 @@ type fleet struct {
 // fleet reads the config and wires everything but the store. Every problem of the
 // config is in the error, those that only a platform finds as well.
 func (a *app) fleet() (*fleet, error) {
-	cfg, err := config.Load(a.configPath(), a.env.Getenv)
-	if err != nil && cfg == nil {
+	path := a.configPath()
+	cfg, err := config.Load(path, a.env.Getenv)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usagef("there is no config at %s: write one with `bot init`, or name another with --config", path)
+	}
+	if cfg == nil {
 		return nil, err
 	}
 	problems := []error{err}
