@@ -75,6 +75,9 @@ func (o enqueueOptions) check(f *fleet) error {
 	case o.fetchTitles && !o.byHand():
 		return usagef("--fetch-titles goes with --url or --from")
 	}
+	if _, err := parseWhen(o.at, f.cfg.Timezone); err != nil {
+		return usagef("--at: %w", err)
+	}
 	return nil
 }
 
@@ -96,7 +99,7 @@ func (a *app) runEnqueue(ctx context.Context, o enqueueOptions) error {
 func (a *app) enqueue(ctx context.Context, f *fleet, o enqueueOptions) (*enqueueReport, error) {
 	at, err := parseWhen(o.at, f.cfg.Timezone)
 	if err != nil {
-		return nil, usagef("--at: %w", err)
+		return nil, err
 	}
 	got, err := a.collect(ctx, f, o)
 	if err != nil {

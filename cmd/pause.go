@@ -42,10 +42,8 @@ func newResumeCmd(a *app) *cobra.Command {
 // setPause changes the kill switch of the named destinations. Without names, pause
 // throws the one switch for all, and resume lifts every switch.
 func (a *app) setPause(ctx context.Context, command string, names []string, set func(*fleet, *queue.Pacing)) error {
-	return a.writing(ctx, func(ctx context.Context, f *fleet) error {
-		if err := f.known(command, names, f.destinationNames()); err != nil {
-			return err
-		}
+	check := func(f *fleet) error { return f.known(command, names, f.destinationNames()) }
+	return a.with(ctx, true, check, func(ctx context.Context, f *fleet) error {
 		books := make([]string, 0, len(names))
 		for _, n := range names {
 			books = append(books, queue.DestinationBook(n))

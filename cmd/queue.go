@@ -44,19 +44,19 @@ func (s *selection) flags(c *cobra.Command) {
 }
 
 // takes reports whether the entry is of the sources and destinations that are meant.
-func (s *selection) takes(e queue.Entry) bool {
+func (s *selection) takes(f *fleet, e queue.Entry) bool {
 	return (len(s.sources) == 0 || slices.Contains(s.sources, e.Article.Source)) &&
-		(len(s.to) == 0 || slices.Contains(s.to, e.Destination))
+		(len(s.to) == 0 || slices.Contains(s.to, f.nameOf(e)))
 }
 
 // waitingEntries returns what waits and is meant, next due first.
-func (s *selection) waitingEntries(ctx context.Context, store queue.Store, statuses []queue.Status) ([]queue.Entry, error) {
+func (s *selection) waitingEntries(ctx context.Context, f *fleet, statuses []queue.Status) ([]queue.Entry, error) {
 	var entries []queue.Entry
-	for e, err := range store.Waiting(ctx) {
+	for e, err := range f.queue.Store.Waiting(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		if s.takes(e) && (len(statuses) == 0 || slices.Contains(statuses, e.Status)) {
+		if s.takes(f, e) && (len(statuses) == 0 || slices.Contains(statuses, e.Status)) {
 			entries = append(entries, e)
 		}
 	}
@@ -78,7 +78,7 @@ func newQueueListCmd(a *app) *cobra.Command {
 				return err
 			}
 			return a.reading(c.Context(), func(ctx context.Context, f *fleet) error {
-				entries, err := s.waitingEntries(ctx, f.queue.Store, wanted)
+				entries, err := s.waitingEntries(ctx, f, wanted)
 				if err != nil {
 					return err
 				}
@@ -201,11 +201,14 @@ func newQueueRescheduleCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "reschedule ID… --at TIME", Short: "Give queued entries another due time", Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, ids []string) error {
-			return a.writing(c.Context(), func(ctx context.Context, f *fleet) error {
-				to, err := parseWhen(at, f.cfg.Timezone)
-				if err != nil || to.IsZero() {
+			var to time.Time
+			check := func(f *fleet) (err error) {
+				if to, err = parseWhen(at, f.cfg.Timezone); err != nil || to.IsZero() {
 					return usagef("--at: want a time, such as 2006-01-02T15:04:05Z: %q", at)
 				}
+				return nil
+			}
+			return a.with(c.Context(), true, check, func(ctx context.Context, f *fleet) error {
 				return a.change(ctx, f, "queue reschedule", "rescheduled", ids, func(e queue.Entry, _ time.Time) (queue.Entry, error) {
 					return queue.Reschedule(e, to)
 				})
@@ -235,7 +238,7 @@ func newSteerCmd(a *app, st steer) *cobra.Command {
 			}
 			return a.writing(c.Context(), func(ctx context.Context, f *fleet) error {
 				if picked {
-					entries, err := s.waitingEntries(ctx, f.queue.Store, st.from)
+					entries, err := s.waitingEntries(ctx, f, st.from)
 					if err != nil {
 						return err
 					}

@@ -133,6 +133,7 @@ func newRootCmd(a *app) *cobra.Command {
 	root.SetIn(a.env.Stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	root.SetHelpCommand(newHelpCmd())
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.configFile, "config", "c", "", "config `FILE` (default $BOT_CONFIG, ./bot.yaml, or bot/bot.yaml in your config directory)")
 	flags.BoolVar(&a.json, "json", false, "print the result as JSON")
@@ -145,6 +146,21 @@ func newRootCmd(a *app) *cobra.Command {
 		newPauseCmd(a), newResumeCmd(a), newExportCmd(a), newImportCmd(a), newDemoCmd(a), newVersionCmd(a),
 	)
 	return root
+}
+
+// newHelpCmd is cobra's help, but that asking for what is not there is a mistake.
+func newHelpCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Show the flags of a command",
+		RunE: func(c *cobra.Command, names []string) error {
+			about, rest, err := c.Root().Find(names)
+			if err != nil || len(rest) > 0 {
+				return usagef("help: there is no command %q", strings.Join(names, " "))
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
 }
 
 // setLogger makes the logger that the global flags ask for. It logs to stderr.

@@ -66,9 +66,11 @@ func TestScripts(t *testing.T) {
 			"pretty":   pretty,
 			"answer":   func(ts *testscript.TestScript, neg bool, args []string) { worldOf(ts).web.answer(args[0], args[1:]...) },
 			"received": received,
-			"posts":    func(ts *testscript.TestScript, neg bool, args []string) { fmt.Fprint(ts.Stdout(), worldOf(ts).web.posted()) },
-			"lock":     lock,
-			"unlock":   func(ts *testscript.TestScript, neg bool, args []string) { ts.Check(worldOf(ts).locked.Close()) },
+			"posts": func(ts *testscript.TestScript, neg bool, args []string) {
+				fmt.Fprint(ts.Stdout(), worldOf(ts).web.posted())
+			},
+			"lock":   lock,
+			"unlock": func(ts *testscript.TestScript, neg bool, args []string) { ts.Check(worldOf(ts).locked.Close()) },
 		},
 	})
 }

@@ -83,7 +83,11 @@ func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		w.receive(out, r)
 		return
 	}
-	text, err := os.ReadFile(filepath.Join(w.dir, r.Host, filepath.FromSlash(path.Clean(r.URL.Path))))
+	name := path.Clean(r.URL.Path)
+	if name == "/" || name == "." {
+		name = "index.html"
+	}
+	text, err := os.ReadFile(filepath.Join(w.dir, r.Host, filepath.FromSlash(name)))
 	if err != nil {
 		http.NotFound(out, r)
 		return
