@@ -11,11 +11,14 @@ import (
 )
 
 // MarshalRecord returns the entry as one JSON object on one line: the shape it
-// has in the state files and in exports. It is written by hand because every claim
-// waits for it. A text that is not UTF-8 is an error.
-func MarshalRecord(e Entry) ([]byte, error) {
-	w := recordWriter{buf: make([]byte, 0, 640+len(e.Article.Summary)+len(e.Message.Text)+len(e.Message.Body))}
-	a, c := e.Article, e.Claim
+// has in the state files and in exports. A text that is not UTF-8 is an error.
+func MarshalRecord(e Entry) ([]byte, error) { return AppendRecord(nil, &e) }
+
+// AppendRecord appends what MarshalRecord returns to buf. It is written by hand
+// because every claim waits for it.
+func AppendRecord(buf []byte, e *Entry) ([]byte, error) {
+	w := recordWriter{buf: buf, start: len(buf)}
+	a, c := &e.Article, &e.Claim
 	w.text("id", e.ID)
 	w.text("webhook", e.Key.Webhook)
 	w.always("url", a.URL)
@@ -57,20 +60,21 @@ func MarshalRecord(e Entry) ([]byte, error) {
 	w.text("body", string(e.Message.Body))
 	w.rest(e.Extra)
 	if w.err != nil {
-		return nil, fmt.Errorf("encode entry %s: %w", e.ID, w.err)
+		return buf, fmt.Errorf("encode entry %s: %w", e.ID, w.err)
 	}
 	return append(w.buf, '}'), nil
 }
 
 // recordWriter writes the members of one JSON object. What is zero is left out.
 type recordWriter struct {
-	buf []byte
-	err error
+	buf   []byte
+	start int // of the object
+	err   error
 }
 
 // name writes a member's name, with what comes before and behind it.
 func (w *recordWriter) name(name string) {
-	if len(w.buf) == 0 {
+	if len(w.buf) == w.start {
 		w.buf = append(w.buf, '{')
 	} else {
 		w.buf = append(w.buf, ',')
@@ -173,7 +177,7 @@ func (w *recordWriter) rest(extra jsontext.Value) {
 	case len(members) > 2:
 		w.buf = append(append(w.buf, ','), members[1:len(members)-1]...)
 		// A member of a known name would stand there twice.
-		if whole := jsontext.Value(append(w.buf, '}')); !whole.IsValid() {
+		if whole := jsontext.Value(append(w.buf[w.start:], '}')); !whole.IsValid() {
 			w.err = fmt.Errorf("the members to carry along are not all unknown: %s", members)
 		}
 	}

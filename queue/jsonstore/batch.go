@@ -95,20 +95,25 @@ func (b *batch) book(name string) []byte {
 
 // put records what becomes of an entry. over says that posted.json has an older
 // record of it.
-func (b *batch) put(e queue.Entry, over bool) error {
-	raw, err := queue.MarshalRecord(e)
-	if err != nil {
-		return err
+func (b *batch) put(e queue.Entry, over bool) (*item, error) {
+	next := successor(b.item(e.ID), e.ID, over)
+	next.entry = clone(e)
+	start := len(b.s.records)
+	var err error
+	if b.s.records, err = queue.AppendRecord(b.s.records, &next.entry); err != nil {
+		return nil, err
 	}
-	next := successor(b.item(e.ID), e.ID, raw, clone(e), over)
-	b.step.add(event{kind: anEntry, value: raw, over: next.over}, next)
+	// Should records grow into another array, this one stays.
+	record := b.s.records[start:len(b.s.records):len(b.s.records)]
+	b.step.add(event{kind: anEntry, value: record, over: next.over}, next)
 	b.step.sync = b.step.sync || e.Status == queue.Sending
-	return nil
+	return next, nil
 }
 
 // forget records that an entry is forgotten.
 func (b *batch) forget(id string, over bool) {
-	next := successor(b.item(id), id, nil, queue.Entry{}, over)
+	next := successor(b.item(id), id, over)
+	next.forgotten = true
 	b.step.add(event{kind: aForgotten, name: id, over: next.over}, next)
 }
 
@@ -143,7 +148,7 @@ func (b *batch) write() error {
 	if err := s.adopt(); err != nil {
 		return err
 	}
-	buf := s.buf[:0]
+	buf := reuse(s.lines)
 	for i, c := range b.kept.events {
 		c.n, c.durable = s.journal.next+int64(i), s.journal.durable
 		var err error
@@ -151,7 +156,7 @@ func (b *batch) write() error {
 			return err
 		}
 	}
-	s.buf = buf
+	s.lines = buf
 	if err := s.journal.append(buf, int64(len(b.kept.events))); err != nil {
 		return err
 	}

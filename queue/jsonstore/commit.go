@@ -69,6 +69,7 @@ func (s *Store) do(ctx context.Context, o *op) error {
 // look runs o on a store for reading only.
 func (s *Store) look(o *op) error {
 	b := &batch{s: s}
+	s.records = reuse(s.records)
 	if err := o.apply(b); err != nil {
 		return err
 	}
@@ -153,6 +154,7 @@ func (s *Store) commit(ops []*op) error {
 		return err
 	}
 	b := &batch{s: s}
+	s.records = reuse(s.records)
 	for _, o := range ops {
 		if o.err = o.apply(b); o.err != nil {
 			b.dropStep()
@@ -172,4 +174,13 @@ func (s *Store) commit(ops []*op) error {
 		}
 	}
 	return nil
+}
+
+// reuse returns the space of buf, unless it was a lot.
+func reuse(buf []byte) []byte {
+	const most = 1 << 20
+	if cap(buf) > most {
+		return nil
+	}
+	return buf[:0]
 }

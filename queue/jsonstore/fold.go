@@ -54,7 +54,10 @@ func (s *Store) foldNow(lazily bool) error {
 	if s.journal.next == 1 && !s.unwritten {
 		return s.noteCheck()
 	}
-	p := s.plan()
+	p, err := s.plan()
+	if err != nil {
+		return err
+	}
 	posted := len(p.done)+len(p.gone) > 0
 	deferred := posted && lazily && !s.unwritten && s.deferrable()
 	var staging []string
@@ -125,7 +128,7 @@ type plan struct {
 	queue, books []byte
 }
 
-func (s *Store) plan() plan {
+func (s *Store) plan() (plan, error) {
 	var p plan
 	var waiting [][]byte
 	for _, slot := range s.view.order {
@@ -133,18 +136,23 @@ func (s *Store) plan() plan {
 		if i.over {
 			p.gone = append(p.gone, want{i.id, i.entry.Key})
 		}
-		switch {
-		case !i.live() || i.posted:
-		case i.entry.Status.Final() && !i.queued:
-			p.done = append(p.done, i.raw)
-		default:
-			waiting = append(waiting, i.raw)
-			waiting = append(waiting, i.doubles...)
+		if !i.live() || i.posted {
+			continue
 		}
+		raw, err := i.record()
+		if err != nil {
+			return p, err
+		}
+		if i.entry.Status.Final() && !i.queued {
+			p.done = append(p.done, raw)
+			continue
+		}
+		waiting = append(waiting, raw)
+		waiting = append(waiting, i.doubles...)
 	}
 	p.queue = array(waiting)
 	p.books = object(s.view.books)
-	return p
+	return p, nil
 }
 
 // array returns a JSON array with one record on each line.

@@ -263,14 +263,17 @@ func (s *Store) catchUp() error {
 func (s *Store) apply(e event) error {
 	switch e.kind {
 	case anEntry:
-		raw := bytes.Clone(e.value)
-		entry, err := queue.ParseRecord(raw, queue.InQueue)
+		entry, err := queue.ParseRecord(e.value, queue.InQueue)
 		if err != nil {
 			return err
 		}
-		s.view.put(successor(s.view.item(entry.ID), entry.ID, raw, entry, e.over))
+		next := successor(s.view.item(entry.ID), entry.ID, e.over)
+		next.entry = entry
+		s.view.put(next)
 	case aForgotten:
-		s.view.put(successor(s.view.item(e.name), e.name, nil, queue.Entry{}, e.over))
+		next := successor(s.view.item(e.name), e.name, e.over)
+		next.forgotten = true
+		s.view.put(next)
 	case aBook:
 		s.view.putBook(e.name, bytes.Clone(e.value))
 	case aBase:

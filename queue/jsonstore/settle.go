@@ -189,11 +189,7 @@ func (s *Store) settle() error {
 			e := i.entry
 			e.Status = queue.Held
 			e.Reason = "its address was announced before destinations were recorded; release it if this destination has not had it"
-			raw, err := queue.MarshalRecord(e)
-			if err != nil {
-				return err
-			}
-			s.view.put(&item{id: i.id, raw: raw, entry: e})
+			s.view.put(&item{id: i.id, entry: e})
 			s.unwritten = true
 		}
 	}

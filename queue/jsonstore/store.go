@@ -80,7 +80,8 @@ type Store struct {
 	stale bool
 	// broken is why nothing can be done any more. Nil: something can.
 	broken error
-	buf    []byte
+	// records and lines are space for what a batch writes.
+	records, lines []byte
 }
 
 var _ queue.Store = (*Store)(nil)

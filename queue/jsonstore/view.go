@@ -25,10 +25,13 @@ type slot struct{ *item }
 // view: what becomes of it is another item.
 type item struct {
 	id string
-	// raw is the record, in JSON. Nil if the entry is forgotten.
-	raw []byte
-	// entry is what raw says.
+	// entry is what is known. Zero if it is forgotten.
 	entry queue.Entry
+	// raw is the record as it stands in one of the two arrays. Nil: it is to be made
+	// of the entry.
+	raw []byte
+	// forgotten: there is no such entry, whatever posted.json says.
+	forgotten bool
 	// doubles are further records with this ID in queue.json, which say nothing new
 	// and are kept until the entry changes.
 	doubles [][]byte
@@ -43,7 +46,7 @@ type item struct {
 	slot *slot
 }
 
-func (i *item) live() bool { return i != nil && i.raw != nil }
+func (i *item) live() bool { return i != nil && !i.forgotten }
 
 func newView() *view {
 	return &view{slots: map[string]*slot{}, books: map[string][]byte{}}
@@ -78,9 +81,18 @@ func (v *view) putBook(name string, value []byte) {
 	v.books[name] = value
 }
 
+// record returns the entry's record.
+func (i *item) record() ([]byte, error) {
+	if i.raw != nil {
+		return i.raw, nil
+	}
+	return queue.MarshalRecord(i.entry)
+}
+
 // successor returns the item that comes after old, which may be nil, by an event.
-func successor(old *item, id string, raw []byte, e queue.Entry, over bool) *item {
-	next := &item{id: id, raw: raw, entry: e, over: over}
+// over says that posted.json has an older record.
+func successor(old *item, id string, over bool) *item {
+	next := &item{id: id, over: over}
 	if old != nil {
 		next.slot = old.slot
 		next.over = over || old.over || old.posted

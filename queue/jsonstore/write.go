@@ -45,7 +45,7 @@ func (s *Store) insert(ctx context.Context, candidates []queue.Candidate, add bo
 			}
 			earlier[c.Entry.ID] = knownOf(c.Entry)
 			if add {
-				if err := b.put(c.Entry, false); err != nil {
+				if _, err := b.put(c.Entry, false); err != nil {
 					return err
 				}
 				b.mustSync()
@@ -83,21 +83,22 @@ func knownOf(e queue.Entry) queue.Known {
 
 // Update implements queue.Store.
 func (s *Store) Update(ctx context.Context, id string, change func(queue.Entry) (queue.Entry, error)) (queue.Entry, error) {
-	var updated queue.Entry
+	var updated *item
 	err := s.entry(ctx, id, func(b *batch, e queue.Entry, old bool) error {
-		var err error
-		if updated, err = change(clone(e)); err != nil {
+		e, err := change(clone(e))
+		if err != nil {
 			return err
 		}
-		if updated.ID != id {
+		if e.ID != id {
 			return fmt.Errorf("update entry %s: an entry keeps its ID", id)
 		}
-		return b.put(updated, old)
+		updated, err = b.put(e, old)
+		return err
 	})
 	if err != nil {
 		return queue.Entry{}, err
 	}
-	return updated, nil
+	return clone(updated.entry), nil
 }
 
 // Delete implements queue.Store.
