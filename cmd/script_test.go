@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -50,7 +51,7 @@ const (
 // https://HOST/PATH hold, and a host without a folder cannot be reached. Every post
 // is answered 204, unless a script has it otherwise.
 //
-// After every run it is checked that no secret and no host name was let out.
+// In what it prints, the script's folder is written $WORK. After every run it is checked that no secret and no host name was let out.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -122,8 +123,9 @@ func run(ts *testscript.TestScript, want int, args []string) {
 		Now: func() time.Time { return w.now }, HTTP: w.web.client, Dir: ts.MkAbs("."),
 	})
 	w.stdin = ""
-	ts.Stdout().Write(stdout.Bytes())
-	ts.Stderr().Write(stderr.Bytes())
+	for to, from := range map[io.Writer]*bytes.Buffer{ts.Stdout(): &stdout, ts.Stderr(): &stderr} {
+		fmt.Fprint(to, strings.ReplaceAll(from.String(), ts.Getenv("WORK"), "$WORK"))
+	}
 	for name, text := range map[string][]byte{"stdout": stdout.Bytes(), "stderr": stderr.Bytes()} {
 		if bytes.Contains(text, []byte(secret)) {
 			ts.Fatalf("a secret is on %s:\n%s", name, text)

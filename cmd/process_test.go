@@ -1,0 +1,348 @@
+//go:build unix
+
+package cmd_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"bot/cmd"
+
+	"github.com/stretchr/testify/require"
+)
+
+// asProgram makes this test binary the program: its value is how far the program's
+// clock is ahead.
+const asProgram = "BOT_TEST_CLOCK_AHEAD"
+
+// interrupted is what the program's process says on stderr once it was told to stop.
+const interrupted = "interrupted"
+
+func TestMain(m *testing.M) {
+	if ahead, ok := os.LookupEnv(asProgram); ok {
+		os.Exit(program(ahead))
+	}
+	os.Exit(m.Run())
+}
+
+// program is main, with a clock that may be ahead.
+func program(ahead string) int {
+	d, err := time.ParseDuration(ahead)
+	if err != nil {
+		panic(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, func() { fmt.Fprintln(os.Stderr, interrupted) })
+	env := cmd.System()
+	env.Now = func() time.Time { return time.Now().Add(d) }
+	return cmd.Run(ctx, env)
+}
+
+// fleet is a config and a ledger in a folder, for runs in processes of their own.
+type fleet struct {
+	t   *testing.T
+	dir string
+	env []string
+}
+
+// newFleet opens a ledger whose destinations, d0 to dN, are the paths /d0 to /dN
+// of the receiver.
+func newFleet(t *testing.T, receiver string, destinations int) *fleet {
+	t.Helper()
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	f := &fleet{t: t, dir: t.TempDir()}
+	config := "destinations:\n"
+	for i := range destinations {
+		config += fmt.Sprintf("  - {name: d%d, webhook: %s/d%d}\n", i, receiver, i)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "bot.yaml"), []byte(config), 0o600))
+	f.env = append(os.Environ(), "FLEET_HOST="+host, "BOT_CONFIG=", "HOME="+f.dir)
+	f.must("", "init")
+	return f
+}
+
+// command is one run of the program in a process of its own.
+func (f *fleet) command(ahead time.Duration, args ...string) *exec.Cmd {
+	c := exec.CommandContext(f.t.Context(), os.Args[0], args...)
+	c.Dir = f.dir
+	c.Env = append(slices.Clone(f.env), asProgram+"="+ahead.String())
+	return c
+}
+
+// must runs the program, which has to exit 0, and returns what it printed.
+func (f *fleet) must(stdin string, args ...string) string {
+	f.t.Helper()
+	c := f.command(0, args...)
+	c.Stdin = strings.NewReader(stdin)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	require.NoError(f.t, err, "bot %v: %s%s", args, out, stderr.Bytes())
+	return string(out)
+}
+
+// enqueue queues n addresses for every destination.
+func (f *fleet) enqueue(n int) {
+	f.t.Helper()
+	var urls strings.Builder
+	for i := range n {
+		fmt.Fprintf(&urls, "https://manga.example/%d\n", i)
+	}
+	f.must(urls.String(), "enqueue", "--from", "-")
+}
+
+// together runs so many processes at once and returns their exit codes.
+func (f *fleet) together(n int, args ...string) []int {
+	f.t.Helper()
+	commands := make([]*exec.Cmd, n)
+	for i := range commands {
+		commands[i] = f.command(0, args...)
+		require.NoError(f.t, commands[i].Start())
+	}
+	codes := make([]int, n)
+	for i, c := range commands {
+		codes[i] = exitCode(f.t, c.Wait())
+	}
+	return codes
+}
+
+func exitCode(t *testing.T, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	require.NoError(t, err)
+	return 0
+}
+
+// record is an entry as export prints it.
+type record struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"`
+	Attempts int    `json:"attempts"`
+}
+
+// ledger returns every entry by its ID.
+func (f *fleet) ledger() map[string]record {
+	f.t.Helper()
+	entries := map[string]record{}
+	lines := json.NewDecoder(strings.NewReader(f.must("", "export")))
+	for {
+		var r record
+		err := lines.Decode(&r)
+		if err == io.EOF {
+			return entries
+		}
+		require.NoError(f.t, err)
+		require.NotContains(f.t, entries, r.ID, "two entries with one ID")
+		entries[r.ID] = r
+	}
+}
+
+// receiver remembers, for every key, what was answered to each of its posts. It
+// answers what its function says: a status, or 0 to tear the connection.
+type receiver struct {
+	*httptest.Server
+	mu      sync.Mutex
+	answers map[string][]int
+}
+
+func newReceiver(t *testing.T, answer func(*http.Request) int) *receiver {
+	r := &receiver{answers: map[string][]int{}}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		io.Copy(io.Discard, req.Body)
+		status := answer(req)
+		r.mu.Lock()
+		key := req.Header.Get("Idempotency-Key")
+		r.answers[key] = append(r.answers[key], status)
+		r.mu.Unlock()
+		if status == 0 {
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) received() map[string][]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	answers := make(map[string][]int, len(r.answers))
+	for key, a := range r.answers {
+		answers[key] = slices.Clone(a)
+	}
+	return answers
+}
+
+func accept(*http.Request) int { return http.StatusNoContent }
+
+func TestSixteenProcessesSendOneEntryOnce(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, accept)
+	f := newFleet(t, r.URL, 1)
+	f.enqueue(1)
+	require.Equal(t, make([]int, 16), f.together(16, "process"))
+	for id, e := range f.ledger() {
+		require.Equal(t, "posted", e.Status)
+		require.Equal(t, map[string][]int{id: {204}}, r.received())
+	}
+}
+
+func TestSixteenProcessesSendManyEntriesOnceEach(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, accept)
+	f := newFleet(t, r.URL, 4)
+	f.enqueue(100)
+	require.Equal(t, make([]int, 16), f.together(16, "process"))
+	ledger, received := f.ledger(), r.received()
+	require.Len(t, ledger, 400)
+	require.Len(t, received, 400)
+	for id, e := range ledger {
+		require.Equal(t, "posted", e.Status)
+		require.Equal(t, []int{204}, received[id])
+	}
+}
+
+func TestSixteenProcessesQueueAnArticleOnce(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, accept)
+	f := newFleet(t, r.URL, 2)
+	require.Equal(t, make([]int, 16), f.together(16, "enqueue", "--url", "https://manga.example/1"))
+	require.Len(t, f.ledger(), 2)
+}
+
+func TestKilledAtAnyMomentNothingIsSentTwice(t *testing.T) {
+	t.Parallel()
+	const kills, destinations, articles = 50, 3, 200
+	random := &seeded{r: rand.New(rand.NewPCG(2026, 8))}
+	r := newReceiver(t, func(*http.Request) int {
+		time.Sleep(time.Duration(random.intn(8)) * time.Millisecond)
+		return []int{200, 200, 200, 200, 200, 200, 429, 500, 0}[random.intn(9)]
+	})
+	f := newFleet(t, r.URL, destinations)
+	f.enqueue(articles)
+	var ahead time.Duration
+	for range kills {
+		// So that nothing waits for a back-off.
+		ahead += time.Hour
+		c := f.command(ahead, "process")
+		require.NoError(t, c.Start())
+		time.Sleep(time.Duration(random.intn(120)) * time.Millisecond)
+		require.NoError(t, c.Process.Kill())
+		c.Wait()
+	}
+	for waiting := true; waiting; {
+		ahead += time.Hour
+		var stderr bytes.Buffer
+		c := f.command(ahead, "process", "--quiet")
+		c.Stderr = &stderr
+		require.Contains(t, []int{0, 3, 5}, exitCode(t, c.Run()), "%s", stderr.Bytes())
+		waiting = false
+		for _, e := range f.ledger() {
+			waiting = waiting || e.Status == "queued" || e.Status == "sending"
+		}
+	}
+	ledger, received := f.ledger(), r.received()
+	require.Len(t, ledger, destinations*articles)
+	counts := map[string]int{}
+	for id, e := range ledger {
+		answers := received[id]
+		counts[e.Status]++
+		for i, a := range answers {
+			if i < len(answers)-1 {
+				require.Equal(t, 429, a, "%s was sent again after an answer that may mean it was published: %v", id, answers)
+			}
+		}
+		last := 0
+		if len(answers) > 0 {
+			last = answers[len(answers)-1]
+		}
+		switch e.Status {
+		case "posted":
+			require.Equal(t, 200, last, "%v", answers)
+		case "failed":
+			require.Equal(t, 429, last, "%v", answers)
+			require.Equal(t, 10, e.Attempts)
+		default:
+			require.Equal(t, "uncertain", e.Status)
+		}
+	}
+	t.Logf("%v, %d posts", counts, len(received))
+	require.NotZero(t, counts["posted"])
+	require.NotZero(t, counts["uncertain"])
+	for id := range received {
+		require.Contains(t, ledger, id)
+	}
+}
+
+// seeded is a source of numbers for many.
+type seeded struct {
+	mu sync.Mutex
+	r  *rand.Rand
+}
+
+func (s *seeded) intn(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.r.IntN(n)
+}
+
+func TestAStopFinishesTheSendInFlight(t *testing.T) {
+	t.Parallel()
+	for name, sig := range map[string]os.Signal{"Ctrl-C": os.Interrupt, "a service manager's stop": syscall.SIGTERM} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			arrived, release := make(chan struct{}), make(chan struct{})
+			r := newReceiver(t, func(*http.Request) int {
+				close(arrived)
+				<-release
+				return 200
+			})
+			f := newFleet(t, r.URL, 1)
+			f.enqueue(3)
+			c := f.command(0, "process", "--json")
+			var stdout bytes.Buffer
+			c.Stdout = &stdout
+			stderr, err := c.StderrPipe()
+			require.NoError(t, err)
+			require.NoError(t, c.Start())
+			<-arrived
+			require.NoError(t, c.Process.Signal(sig))
+			said := bufio.NewScanner(stderr)
+			for said.Scan() && said.Text() != interrupted {
+			}
+			close(release)
+			io.Copy(io.Discard, stderr)
+			require.Equal(t, 130, exitCode(t, c.Wait()))
+			require.Contains(t, stdout.String(), `"due":3,"posted":1,"shadow":0,"later":0,"failed":0,"uncertain":0`)
+			require.Len(t, r.received(), 1)
+			statuses := map[string]int{}
+			for _, e := range f.ledger() {
+				statuses[e.Status]++
+			}
+			require.Equal(t, map[string]int{"posted": 1, "queued": 2}, statuses)
+		})
+	}
+}
