@@ -166,14 +166,15 @@ func (r *checkReport) state(ctx context.Context, a *app, f *fleet) {
 			stray++
 		}
 	}
-	r.outcome("state", "", fmt.Sprintf("%d %s in %s", entries, plural(entries, "entry", "entries"), f.cfg.State.Dir), errors.Join(err, store.Close()))
+	fleet, bookErr := queue.ReadBook[queue.Pacing](ctx, store, queue.FleetBook)
+	r.outcome("state", "", fmt.Sprintf("%d %s in %s", entries, plural(entries, "entry", "entries"), f.cfg.State.Dir), errors.Join(err, bookErr, store.Close()))
 	for _, w := range store.Warnings() {
 		r.add("state", "", "warning", "%s", w)
 	}
 	if stray > 0 {
 		r.add("state", "", "warning", "%d queued %s to no configured destination; see `bot status`", stray, plural(stray, "entry belongs", "entries belong"))
 	}
-	if fleet, err := queue.ReadBook[queue.Pacing](ctx, store, queue.FleetBook); err == nil && fleet.Paused != nil {
+	if fleet.Paused != nil {
 		r.add("state", "", "warning", "everything is paused: %s", fleet.Paused.Reason)
 	}
 }
