@@ -40,11 +40,12 @@ const (
 //	exits CODE bot ARG…   run the program; it has to exit with CODE
 //	input FILE            what the next run reads from stdin
 //	clock TIME|+DURATION  set or advance the clock (at first 2026-08-03T09:00:00Z)
+//	id NAME URL DEST      set the variable NAME to the ID of an entry
 //	pretty                indent the JSON on stdout
 //	answer PATH ANSWER…   what the receiver answers next at PATH: a status, perhaps
 //	                      with a header as in 429,Retry-After=120, or reset
 //	received N            N posts came since the script began
-//	posts                 print the posts, one per line
+//	posts                 print the posts, one per line, by path
 //	lock FILE | unlock    take and leave the lock on a file
 //
 // The web is the folder www: www/HOST/PATH is what http://HOST/PATH and
@@ -64,6 +65,7 @@ func TestScripts(t *testing.T) {
 			"exits":    exits,
 			"input":    func(ts *testscript.TestScript, neg bool, args []string) { worldOf(ts).stdin = ts.ReadFile(args[0]) },
 			"clock":    clock,
+			"id":       id,
 			"pretty":   pretty,
 			"answer":   func(ts *testscript.TestScript, neg bool, args []string) { worldOf(ts).web.answer(args[0], args[1:]...) },
 			"received": received,
@@ -113,8 +115,9 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	run(ts, code, args[2:])
 }
 
-// run runs the program once and checks what must hold for every run.
-func run(ts *testscript.TestScript, want int, args []string) {
+// run runs the program once, checks what must hold for every run, and returns what
+// is on stdout.
+func run(ts *testscript.TestScript, want int, args []string) string {
 	w := worldOf(ts)
 	var stdout, stderr bytes.Buffer
 	got := cmd.Run(context.Background(), cmd.Env{
@@ -141,6 +144,7 @@ func run(ts *testscript.TestScript, want int, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d\nstdout:\n%sstderr:\n%s", got, want, stdout.Bytes(), stderr.Bytes())
 	}
+	return stdout.String()
 }
 
 // steers reports whether r does something to a terminal.
@@ -174,6 +178,19 @@ func clock(ts *testscript.TestScript, _ bool, args []string) {
 	now, err := time.Parse(time.RFC3339, args[0])
 	ts.Check(err)
 	w.now = now
+}
+
+// id sets a variable to the ID of the entry of an address at a destination.
+func id(ts *testscript.TestScript, _ bool, args []string) {
+	for line := range strings.Lines(run(ts, 0, []string{"export"})) {
+		var r struct{ ID, URL, Destination string }
+		ts.Check(json.Unmarshal([]byte(line), &r))
+		if r.URL == args[1] && r.Destination == args[2] {
+			ts.Setenv(args[0], r.ID)
+			return
+		}
+	}
+	ts.Fatalf("no entry of %s at %s", args[1], args[2])
 }
 
 func pretty(ts *testscript.TestScript, _ bool, _ []string) {

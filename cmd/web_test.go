@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,11 +72,18 @@ func (w *web) answer(at string, answers ...string) {
 	w.answers[at] = append(w.answers[at], answers...)
 }
 
-// posted returns one line for each post: its path and its text.
+// posted returns one line for each post, its path and its text, ordered by path.
 func (w *web) posted() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return strings.Join(w.posts, "")
+	posts := slices.Clone(w.posts)
+	// Destinations are served side by side, so only each one's order is certain.
+	slices.SortStableFunc(posts, func(a, b string) int {
+		pathA, _, _ := strings.Cut(a, " ")
+		pathB, _, _ := strings.Cut(b, " ")
+		return strings.Compare(pathA, pathB)
+	})
+	return strings.Join(posts, "")
 }
 
 func (w *web) ServeHTTP(out http.ResponseWriter, r *http.Request) {
