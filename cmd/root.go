@@ -175,6 +175,12 @@ func (a *app) setLogger() error {
 	options := &slog.HandlerOptions{Level: level}
 	switch a.logFormat {
 	case "json":
+		options.ReplaceAttr = func(groups []string, attr slog.Attr) slog.Attr {
+			if attr.Key == slog.TimeKey && len(groups) == 0 {
+				attr.Value = slog.TimeValue(a.env.Now())
+			}
+			return attr
+		}
 		a.log = slog.New(slog.NewJSONHandler(a.stderr, options))
 	case "text":
 		// Cron and journald put their own times on what they keep.
