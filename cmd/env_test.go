@@ -1,0 +1,108 @@
+package cmd_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"bot/cmd"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAnEnvOfNothingIsFilledWithTheRealWorld(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		env  cmd.Env
+		want int
+	}{
+		"no arguments at all": {cmd.Env{}, 0},
+		"a command":           {cmd.Env{Args: []string{"version"}}, 0},
+		"a wrong command":     {cmd.Env{Args: []string{"no-such-command"}}, 64},
+		"a config":            {cmd.Env{Args: []string{"-c", "no/such/file.yaml", "run"}}, 64},
+		"the demonstration":   {cmd.Env{Args: []string{"demo"}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, cmd.Run(context.Background(), c.env))
+		})
+	}
+}
+
+func TestWithoutAnEnvironmentTheGuardRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.Equal(t, 0, cmd.Run(context.Background(), cmd.Env{Args: []string{"init"}, Dir: dir}))
+	require.Equal(t, 4, cmd.Run(context.Background(), cmd.Env{Args: []string{"run"}, Dir: dir}))
+	require.Equal(t, 0, cmd.Run(context.Background(), cmd.Env{Args: []string{"status"}, Dir: dir}))
+}
+
+func TestAPanicIsNotSwallowed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.Equal(t, 0, cmd.Run(context.Background(), cmd.Env{Args: []string{"init"}, Dir: dir}))
+	require.PanicsWithValue(t, "no clock", func() {
+		cmd.Run(context.Background(), cmd.Env{Args: []string{"check", "--offline"}, Dir: dir, Now: func() time.Time { panic("no clock") }})
+	})
+}
+
+func TestAnInterruptedRunSaysSo(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.Equal(t, 0, cmd.Run(context.Background(), cmd.Env{Args: []string{"init"}, Dir: dir}))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, command := range []string{"enqueue", "process", "run", "preview", "check"} {
+		env := smallWorld(dir, "a", command)
+		require.Equal(t, 130, cmd.Run(ctx, env), command)
+	}
+}
+
+// smallWorld is a world of its own, with a receiver that is the screen.
+func smallWorld(dir, host string, args ...string) cmd.Env {
+	return cmd.Env{
+		Args: args, Dir: dir,
+		Getenv: func(name string) string {
+			if name == "FLEET_HOST" {
+				return host
+			}
+			return ""
+		},
+		Hostname: func() (string, error) { return host, nil },
+		Now:      func() time.Time { return time.Date(2026, 8, 3, 9, 0, 0, 0, time.UTC) },
+	}
+}
+
+func TestTwoRunsShareNothing(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		dir := t.TempDir()
+		wg.Go(func() {
+			url := fmt.Sprintf("https://manga.example/%d", i)
+			var said bytes.Buffer
+			for _, args := range [][]string{
+				{"init"}, {"enqueue", "--url", url, "--quiet"}, {"process", "--log-level", "debug"},
+				{"status", "--json"}, {"posted", "list", "--log-format", "json"},
+			} {
+				env := smallWorld(dir, fmt.Sprintf("host-%d", i), args...)
+				env.Stdout, env.Stderr = &said, &said
+				if code := cmd.Run(context.Background(), env); code != 0 {
+					t.Errorf("bot %v: exit code %d: %s", args, code, &said)
+				}
+			}
+			if n := bytes.Count(said.Bytes(), []byte("https://manga.example/")); n != bytes.Count(said.Bytes(), []byte(url)) {
+				t.Errorf("run %d saw what was another's: %s", i, &said)
+			}
+			if text, err := os.ReadFile(filepath.Join(dir, "state", "posted.json")); err != nil || bytes.Count(text, []byte(url)) != 1 {
+				t.Errorf("run %d: %s, %v", i, text, err)
+			}
+		})
+	}
+	wg.Wait()
+}
