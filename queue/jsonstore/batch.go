@@ -95,7 +95,7 @@ func (b *batch) book(name string) []byte {
 
 // put records what becomes of an entry. over says that posted.json has an older
 // record of it.
-func (b *batch) put(e queue.Entry, over bool) (*item, error) {
+func (b *batch) put(e *queue.Entry, over bool) (*item, error) {
 	next := successor(b.item(e.ID), e.ID, over)
 	next.entry = clone(e)
 	start := len(b.s.records)

@@ -7,9 +7,12 @@ import (
 	"os"
 )
 
-// reserveStep is by how much the journal's reserved space grows: many claims, and
-// little to give back.
-const reserveStep = 256 << 10
+// The journal's reserved space is doubled each time it is used up, within these
+// bounds: the first sync after it has grown takes several times as long.
+const (
+	leastReserve = 256 << 10
+	mostReserve  = 8 << 20
+)
 
 // journal is the open journal. All of it happens under the lock.
 type journal struct {
@@ -168,7 +171,7 @@ func (j *journal) makeRoom(n int64) error {
 	if j.plain || j.end+n <= j.size {
 		return nil
 	}
-	size := (j.end + n + reserveStep - 1) / reserveStep * reserveStep
+	size := j.end + n + min(max(j.end, leastReserve), mostReserve)
 	ok, err := reserve(j.file, j.size, size)
 	if err != nil {
 		// Nearly full: what is needed may still fit.

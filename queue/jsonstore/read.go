@@ -17,40 +17,47 @@ import (
 // Get implements queue.Store.
 func (s *Store) Get(ctx context.Context, id string) (queue.Entry, error) {
 	var found queue.Entry
-	err := s.entry(ctx, id, func(_ *batch, e queue.Entry, _ bool) error {
+	err := s.entry(ctx, id, func(_ *batch, e *queue.Entry, _ bool) error {
 		found = clone(e)
 		return nil
 	})
 	return found, err
 }
 
-// entry runs apply on the entry with this ID. old says that it stands in
-// posted.json.
-func (s *Store) entry(ctx context.Context, id string, apply func(b *batch, e queue.Entry, old bool) error) error {
-	history := false
-	err := s.with(ctx, step{quick: true, apply: func(b *batch, _ func(string) *hit) error {
+// entry runs apply on the entry with this ID, which it must not change. old says
+// that it stands in posted.json.
+func (s *Store) entry(ctx context.Context, id string, apply func(b *batch, e *queue.Entry, old bool) error) error {
+	// If the view was settled once, an entry in memory needs no look at the two
+	// arrays: should another process fold them, the journal says so.
+	done, inMemory := false, false
+	o := &op{quick: true}
+	o.apply = func(b *batch) error {
 		i := b.item(id)
-		switch {
-		case i == nil:
-			history = true
+		inMemory = i != nil
+		if done = s.wasSettled && inMemory; !done {
 			return nil
-		case !i.live():
+		}
+		if !i.live() {
 			return notFound(id)
 		}
-		return apply(b, i.entry, i.posted)
-	}})
-	if err != nil || !history {
+		return apply(b, &i.entry, i.posted)
+	}
+	if err := s.do(ctx, o); err != nil || done {
 		return err
 	}
-	return s.with(ctx, step{wants: []want{{id: id}}, apply: func(b *batch, answer func(string) *hit) error {
+	var wants []want
+	if !inMemory {
+		wants = []want{{id: id}}
+	}
+	return s.with(ctx, step{wants: wants, apply: func(b *batch, answer func(string) *hit) error {
 		if i := b.item(id); i.live() {
-			return apply(b, i.entry, i.posted)
+			return apply(b, &i.entry, i.posted)
 		} else if h := answer(id); i == nil && h != nil {
 			e, err := queue.ParseRecord(h.raw, queue.InPosted)
 			if err != nil {
 				return err
 			}
-			return apply(b, e, true)
+			return apply(b, &e, true)
 		}
 		return notFound(id)
 	}})
@@ -88,7 +95,7 @@ func (s *Store) collect(ctx context.Context, take func(queue.Entry) bool) ([]que
 	err := s.with(ctx, step{apply: func(b *batch, _ func(string) *hit) error {
 		for _, slot := range s.view.order {
 			if i := b.item(slot.id); i.live() && take(i.entry) {
-				all = append(all, clone(i.entry))
+				all = append(all, clone(&i.entry))
 			}
 		}
 		return nil
@@ -128,7 +135,7 @@ func (s *Store) all(ctx context.Context, yield func(queue.Entry, error) bool) er
 			i := b.item(slot.id)
 			known[i.id] = true
 			if i.live() {
-				live = append(live, clone(i.entry))
+				live = append(live, clone(&i.entry))
 			}
 		}
 		var err error
@@ -148,7 +155,7 @@ func (s *Store) all(ctx context.Context, yield func(queue.Entry, error) bool) er
 		if known[e.ID] {
 			return nil
 		}
-		if more = yield(clone(e), nil); !more {
+		if more = yield(e, nil); !more {
 			return errStop
 		}
 		return nil

@@ -16,10 +16,6 @@ type step struct {
 	apply func(b *batch, answer func(id string) *hit) error
 	// after runs when the batch is written, still under the lock. Nil: nothing.
 	after func() error
-	// quick: if the view was settled once, the step needs no more of the two arrays
-	// than is in memory. So a claim does not ask for their state; when another
-	// process folds them, the journal tells.
-	quick bool
 }
 
 // with runs a step under the lock, when posted.json has been searched for all the
@@ -32,11 +28,8 @@ func (s *Store) with(ctx context.Context, st step) error {
 	for try := 0; ; try++ {
 		var search bool
 		var lack []want
-		o := &op{after: st.after, quick: st.quick}
+		o := &op{after: st.after}
 		o.apply = func(b *batch) error {
-			if st.quick && s.wasSettled {
-				return st.apply(b, nil)
-			}
 			var err error
 			search, lack, err = s.prepare(found, st.wants)
 			found = nil

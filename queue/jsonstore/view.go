@@ -101,9 +101,10 @@ func successor(old *item, id string, over bool) *item {
 }
 
 // clone returns an entry that shares nothing with e that could be changed.
-func clone(e queue.Entry) queue.Entry {
-	e.Article.Categories = slices.Clone(e.Article.Categories)
-	e.Message.Body = slices.Clone(e.Message.Body)
-	e.Extra = jsontext.Value(slices.Clone(e.Extra))
-	return e
+func clone(e *queue.Entry) queue.Entry {
+	c := *e
+	c.Article.Categories = slices.Clone(e.Article.Categories)
+	c.Message.Body = slices.Clone(e.Message.Body)
+	c.Extra = jsontext.Value(slices.Clone(e.Extra))
+	return c
 }

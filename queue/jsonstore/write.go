@@ -45,7 +45,7 @@ func (s *Store) insert(ctx context.Context, candidates []queue.Candidate, add bo
 			}
 			earlier[c.Entry.ID] = knownOf(c.Entry)
 			if add {
-				if _, err := b.put(c.Entry, false); err != nil {
+				if _, err := b.put(&c.Entry, false); err != nil {
 					return err
 				}
 				b.mustSync()
@@ -84,26 +84,26 @@ func knownOf(e queue.Entry) queue.Known {
 // Update implements queue.Store.
 func (s *Store) Update(ctx context.Context, id string, change func(queue.Entry) (queue.Entry, error)) (queue.Entry, error) {
 	var updated *item
-	err := s.entry(ctx, id, func(b *batch, e queue.Entry, old bool) error {
-		e, err := change(clone(e))
+	err := s.entry(ctx, id, func(b *batch, old *queue.Entry, inPosted bool) error {
+		e, err := change(clone(old))
 		if err != nil {
 			return err
 		}
 		if e.ID != id {
 			return fmt.Errorf("update entry %s: an entry keeps its ID", id)
 		}
-		updated, err = b.put(e, old)
+		updated, err = b.put(&e, inPosted)
 		return err
 	})
 	if err != nil {
 		return queue.Entry{}, err
 	}
-	return clone(updated.entry), nil
+	return clone(&updated.entry), nil
 }
 
 // Delete implements queue.Store.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	return s.entry(ctx, id, func(b *batch, _ queue.Entry, old bool) error {
+	return s.entry(ctx, id, func(b *batch, _ *queue.Entry, old bool) error {
 		b.forget(id, old)
 		return nil
 	})
