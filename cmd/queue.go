@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"bot/queue"
@@ -251,7 +252,11 @@ func newSteerCmd(a *app, st steer) *cobra.Command {
 		},
 	}
 	s.flags(c)
-	c.Flags().BoolVar(&s.all, "all", false, fmt.Sprintf("all that are %s", st.from[0]))
+	states := make([]string, 0, len(st.from))
+	for _, status := range st.from {
+		states = append(states, string(status))
+	}
+	c.Flags().BoolVar(&s.all, "all", false, "all that are "+strings.Join(states, " or "))
 	return c
 }
 
