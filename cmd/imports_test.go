@@ -62,6 +62,7 @@ var thirdParties = []thirdParty{
 	{module: "golang.org/x/net", by: []string{"dedupe", "queue/collect"}},
 	{module: "golang.org/x/sys", by: []string{"queue/jsonstore"}},
 	{module: "golang.org/x/term", by: []string{"cmd"}},
+	{module: "golang.org/x/text", by: []string{"queue/collect"}},
 	{module: "google.golang.org/grpc", by: []string{"queue/firestore"}},
 }
 

@@ -26,11 +26,12 @@ const knownZones = " UT GMT UTC EST EDT CST CDT MST MDT PST PDT WET WEST BST CET
 // those that stand for none (the year 1, the Unix epoch, the zero dates of
 // databases and spreadsheets), are zero.
 func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
-	if parsed == nil {
-		return time.Time{}
-	}
 	if zone == nil {
 		zone = time.UTC
+	}
+	if parsed == nil {
+		t, _ := readDate(text, zone)
+		return orUndated(t)
 	}
 	t := *parsed
 	text = strings.TrimSpace(text)

@@ -6,10 +6,8 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 
 	"bot/dedupe"
 	"bot/queue"
@@ -18,7 +16,6 @@ import (
 	"github.com/mmcdole/gofeed/atom"
 	"github.com/mmcdole/gofeed/json"
 	"github.com/mmcdole/gofeed/rss"
-	"golang.org/x/net/html/charset"
 )
 
 // notFeedError is a document that is something else.
@@ -69,7 +66,7 @@ func advance(doc *document, prev Progress) Progress {
 func (c *Collector) reading(s Source, doc *document, f *feed, prev Progress) reading {
 	r := reading{next: advance(doc, prev)}
 	for i, item := range f.Items {
-		a := f.article(item, f.guidIsLink(i), s, doc)
+		a := f.article(item, f.link(i), s, doc)
 		if a.URL == "" {
 			r.dropped++
 			continue
@@ -84,9 +81,9 @@ type feed struct {
 	*gofeed.Feed
 	// opaque marks the items whose guid says that it is no address.
 	opaque map[int]bool
+	// links are the items' addresses where the parser would choose another, or none.
+	links map[int]string
 }
-
-func (f *feed) guidIsLink(i int) bool { return !f.opaque[i] }
 
 // parse reads a document as a feed. The parser cannot be interrupted: if ctx ends,
 // it is left to itself and its answer is not waited for.
@@ -121,15 +118,15 @@ func parseFeed(ctx context.Context, body []byte, contentType string, limits Limi
 			f, err = nil, fmt.Errorf("the feed parser gave up: %v", p)
 		}
 	}()
-	body = withoutControls(bytes.TrimPrefix(body, []byte("\ufeff")))
-	start := bytes.TrimLeft(body, " \t\r\n")
+	body = withoutControls(toUTF8(body, contentType))
+	start := body
 	switch {
 	case len(start) == 0:
 		return nil, &notFeedError{what: "empty"}
 	case start[0] == '{' || start[0] == '[':
 		return parseJSON(body, limits)
 	}
-	return parseXML(ctx, toUTF8(body, contentType), limits)
+	return parseXML(ctx, body, limits)
 }
 
 func parseJSON(body []byte, limits Limits) (*feed, error) {
@@ -152,13 +149,17 @@ func parseJSON(body []byte, limits Limits) (*feed, error) {
 }
 
 func parseXML(ctx context.Context, body []byte, limits Limits) (*feed, error) {
-	root, err := scanXML(ctx, body, limits.Depth)
+	root, abouts, err := scanXML(ctx, body, limits.Depth)
 	if err != nil {
 		return nil, err
 	}
 	switch root {
 	case "rss", "rdf":
-		return parseRSS(body, limits)
+		f, err := parseRSS(body, limits)
+		if err == nil && root == "rdf" {
+			f.useAbouts(abouts)
+		}
+		return f, err
 	case "feed":
 		return parseAtom(body, limits)
 	}
@@ -195,7 +196,40 @@ func parseAtom(body []byte, limits Limits) (*feed, error) {
 		return nil, err
 	}
 	translated, err := new(gofeed.DefaultAtomTranslator).Translate(parsed)
-	return &feed{Feed: translated}, err
+	f := &feed{Feed: translated, links: make(map[int]string)}
+	for i, entry := range parsed.Entries {
+		if page := pageOf(entry.Links); page != "" {
+			f.links[i] = page
+		}
+	}
+	return f, err
+}
+
+// pageOf returns the first alternate of an entry that is a page, in any language:
+// the same article may also be there as JSON or as sound.
+func pageOf(links []*atom.Link) string {
+	for _, l := range links {
+		kind, _, _ := strings.Cut(strings.ToLower(l.Type), ";")
+		page := kind == "" || kind == "text/html" || kind == "application/xhtml+xml"
+		if (l.Rel == "" || l.Rel == "alternate") && page && strings.TrimSpace(l.Href) != "" {
+			return l.Href
+		}
+	}
+	return ""
+}
+
+// useAbouts gives items without a link the address that they are about (RSS 1.0
+// §5.5). abouts are those of the document's items, in order.
+func (f *feed) useAbouts(abouts []string) {
+	if len(abouts) != len(f.Items) {
+		return
+	}
+	f.links = make(map[int]string)
+	for i, item := range f.Items {
+		if strings.TrimSpace(item.Link) == "" && isWeb(abouts[i]) {
+			f.links[i] = abouts[i]
+		}
+	}
 }
 
 func checkCount(n int, limits Limits) error {
@@ -241,26 +275,6 @@ func withoutControls(body []byte) []byte {
 	return body
 }
 
-// toUTF8 converts a document that does not say its encoding from the one that the
-// server names. One that does say it is left to the parser.
-func toUTF8(body []byte, contentType string) []byte {
-	if utf8.Valid(body) || bytes.Contains(body[:min(len(body), 256)], []byte("encoding=")) {
-		return body
-	}
-	_, params, err := mime.ParseMediaType(contentType)
-	if err != nil || params["charset"] == "" {
-		return body
-	}
-	encoding, _ := charset.Lookup(params["charset"])
-	if encoding == nil {
-		return body
-	}
-	if converted, err := encoding.NewDecoder().Bytes(body); err == nil {
-		return converted
-	}
-	return body
-}
-
 // The greatest lengths of an article's texts, in bytes.
 const (
 	maxTitle    = 4 << 10
@@ -273,13 +287,13 @@ const (
 
 // article makes an article of one item of a feed. Its URL is empty if the item has
 // no address.
-func (f *feed) article(item *gofeed.Item, guidIsLink bool, s Source, doc *document) queue.Article {
+func (f *feed) article(item *gofeed.Item, link string, s Source, doc *document) queue.Article {
 	summary := item.Description
 	if strings.TrimSpace(summary) == "" {
 		summary = item.Content
 	}
 	a := queue.Article{
-		URL:        dedupe.StripTracking(absolute(f.link(item, guidIsLink), doc.base), s.StripParams),
+		URL:        dedupe.StripTracking(absolute(link, doc.base), s.StripParams),
 		Title:      plainText(item.Title, maxTitle),
 		Summary:    plainText(summary, maxSummary),
 		Author:     f.author(item),
@@ -293,22 +307,47 @@ func (f *feed) article(item *gofeed.Item, guidIsLink bool, s Source, doc *docume
 		a.GUID = guid
 	}
 	if a.Published.IsZero() {
+		// Dublin Core's terms (https://www.dublincore.org/specifications/dublin-core/dcmi-terms/).
+		a.Published = dateIn(extension(item, "dcterms", "issued", "created", "modified"), nil, s.Zone)
+	}
+	if a.Published.IsZero() {
 		a.Published = a.Updated
 	}
 	return a
 }
 
-// link returns an item's address as the feed has it: its link, the page it is
-// about (JSON Feed 1.1, external_url), or a guid that is an address.
-func (f *feed) link(item *gofeed.Item, guidIsLink bool) string {
+// link returns an item's address as the feed has it: the one behind FeedBurner's,
+// its link, the page it is about (JSON Feed 1.1, external_url), or a guid that is an
+// address.
+func (f *feed) link(i int) string {
+	item := f.Items[i]
+	if original := extension(item, "feedburner", "origLink"); isWeb(original) {
+		return original
+	}
+	if link := f.links[i]; link != "" {
+		return strings.TrimSpace(link)
+	}
 	if link := strings.TrimSpace(item.Link); link != "" {
 		return link
 	}
 	if f.FeedType == "json" && len(item.Links) > 0 {
 		return strings.TrimSpace(item.Links[0])
 	}
-	if guid := strings.TrimSpace(item.GUID); guidIsLink && isWeb(guid) {
+	if guid := strings.TrimSpace(item.GUID); !f.opaque[i] && isWeb(guid) {
 		return guid
+	}
+	return ""
+}
+
+// extension returns the text of an item's element of another vocabulary, by the
+// prefix under which that is known everywhere.
+func extension(item *gofeed.Item, prefix string, names ...string) string {
+	for _, name := range names {
+		for _, e := range item.Extensions[prefix][name] {
+			if text := strings.TrimSpace(e.Value); text != "" {
+				return text
+			}
+		}
 	}
 	return ""
 }

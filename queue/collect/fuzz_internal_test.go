@@ -59,7 +59,7 @@ func FuzzScan(f *testing.F) {
 	f.Add([]byte(strings.Repeat("<a>", 100)))
 	f.Add([]byte(strings.Repeat(`{"a":[`, 100)))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		_, _ = scanXML(context.Background(), body, 32)
+		_, _, _ = scanXML(context.Background(), body, 32)
 		_ = scanJSON(body, 32)
 	})
 }

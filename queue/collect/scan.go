@@ -20,12 +20,13 @@ const (
 )
 
 // scanXML reads a document as the feed parser will, by the same tokens, and returns
-// the local name of its root element in lower case, or an error that names the
-// limit it exceeds. It does not recurse, where the parser does: two million nested
+// the local name of its root element in lower case and what each item says it is
+// about (rdf:about, empty if it does not), or an error that names the limit it
+// exceeds. It does not recurse, where the parser does: two million nested
 // elements would overflow the stack, which ends the program and cannot be
 // recovered from. A document that is not well-formed is scanned up to that place,
 // since the parser gets no further.
-func scanXML(ctx context.Context, body []byte, maxDepth int) (root string, err error) {
+func scanXML(ctx context.Context, body []byte, maxDepth int) (root string, abouts []string, err error) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.Strict = false
 	d.CharsetReader = charset.NewReaderLabel
@@ -33,11 +34,11 @@ func scanXML(ctx context.Context, body []byte, maxDepth int) (root string, err e
 	open := []element{{}}
 	for n := 0; ; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {
-			return "", context.Cause(ctx)
+			return "", nil, context.Cause(ctx)
 		}
 		token, err := d.Token()
 		if err != nil {
-			return root, nil
+			return root, abouts, nil
 		}
 		top := &open[len(open)-1]
 		switch token := token.(type) {
@@ -46,11 +47,14 @@ func scanXML(ctx context.Context, body []byte, maxDepth int) (root string, err e
 				root = strings.ToLower(token.Name.Local)
 			}
 			if len(open) > maxDepth {
-				return "", fmt.Errorf("its elements are nested deeper than %d, which is the limit", maxDepth)
+				return "", nil, fmt.Errorf("its elements are nested deeper than %d, which is the limit", maxDepth)
+			}
+			if token.Name.Local == "item" {
+				abouts = append(abouts, xmlAttribute(token, "about"))
 			}
 			child := element{namespaces: top.namespaces + namespaces(token)}
 			if child.namespaces > maxNamespaces {
-				return "", fmt.Errorf("it has more than %d namespaces in one place, which is the limit", maxNamespaces)
+				return "", nil, fmt.Errorf("it has more than %d namespaces in one place, which is the limit", maxNamespaces)
 			}
 			open = append(open, child)
 		case xml.EndElement:
@@ -58,7 +62,7 @@ func scanXML(ctx context.Context, body []byte, maxDepth int) (root string, err e
 		case xml.CharData:
 			top.text += len(token)
 			if top.copied += top.text; top.copied > maxCopied && top.copied > 2*top.text {
-				return "", fmt.Errorf("it has an element of %s in too many pieces", size(int64(top.text)))
+				return "", nil, fmt.Errorf("it has an element of %s in too many pieces", size(int64(top.text)))
 			}
 		}
 	}
@@ -69,6 +73,15 @@ type element struct {
 	namespaces int // in scope
 	text       int // bytes of its own text so far
 	copied     int // bytes that are copied to gather them
+}
+
+func xmlAttribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return strings.TrimSpace(a.Value)
+		}
+	}
+	return ""
 }
 
 func namespaces(e xml.StartElement) int {

@@ -1,0 +1,123 @@
+package collect
+
+import (
+	"bytes"
+	"mime"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// declaration finds the encoding that an XML declaration names (XML 1.0 §2.8).
+var declaration = regexp.MustCompile(`^(<\?xml[^>]{0,200}?encoding\s*=\s*["'])([A-Za-z][A-Za-z0-9._:-]{0,40})(["'])`)
+
+// toUTF8 returns a document in UTF-8, and saying so, from whatever encoding it is
+// in: what its byte order mark says, else what it looks like, else what it
+// declares, else what the server says. A declaration that the bytes contradict is
+// not believed: text that is valid UTF-8 and not plain ASCII is nothing else by
+// chance. Bytes that are no character are shown as U+FFFD.
+func toUTF8(body []byte, contentType string) []byte {
+	if e := byMark(body); e != nil {
+		body = inEncoding(body, e)
+	} else {
+		body = bytes.TrimPrefix(body, []byte("\ufeff"))
+		start := bytes.TrimLeft(body[:min(len(body), 1024)], " \t\r\n")
+		label := labelled(start, contentType)
+		if e := encodingOf(label); e != nil && believable(label, body) {
+			body = inEncoding(body, e)
+		}
+	}
+	if !utf8.Valid(body) {
+		body = repaired(body)
+	}
+	body = bytes.TrimLeft(body, " \t\r\n\ufeff")
+	return declaration.ReplaceAll(body, []byte("${1}utf-8${3}"))
+}
+
+// byMark returns the encoding that a byte order mark, or the zero bytes of an
+// ASCII character in two bytes, give away (XML 1.0 appendix F).
+func byMark(body []byte) encoding.Encoding {
+	switch {
+	case bytes.HasPrefix(body, []byte("\xff\xfe")), bytes.HasPrefix(body, []byte("<\x00")), bytes.HasPrefix(body, []byte("{\x00")):
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\x00<")), bytes.HasPrefix(body, []byte("\x00{")):
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	}
+	return nil
+}
+
+// labelled is the encoding that the document declares, or the server names.
+func labelled(start []byte, contentType string) string {
+	if found := declaration.FindSubmatch(start); found != nil {
+		return strings.ToLower(string(found[2]))
+	}
+	if _, params, err := mime.ParseMediaType(contentType); err == nil {
+		return strings.ToLower(params["charset"])
+	}
+	return ""
+}
+
+// encodingOf returns the encoding of a label, or nil for UTF-8, for labels that
+// nobody knows and for those that need a byte order mark.
+func encodingOf(label string) encoding.Encoding {
+	if label == "" || strings.HasPrefix(label, "utf-16") || strings.HasPrefix(label, "utf16") || strings.HasPrefix(label, "ucs-2") {
+		return nil
+	}
+	e, name := charset.Lookup(label)
+	if name == "utf-8" {
+		return nil
+	}
+	return e
+}
+
+// believable reports whether the bytes can be in the encoding that was named.
+func believable(label string, body []byte) bool {
+	if strings.HasPrefix(label, "iso-2022-") {
+		return bytes.IndexByte(body, 0x1b) >= 0
+	}
+	return !utf8.Valid(body)
+}
+
+func inEncoding(body []byte, e encoding.Encoding) []byte {
+	out, err := e.NewDecoder().Bytes(body)
+	if err != nil {
+		return body
+	}
+	return bytes.TrimPrefix(out, []byte("\ufeff"))
+}
+
+// windows1252 are the quotation marks and dashes that older editors leave in text
+// of every encoding (https://encoding.spec.whatwg.org/#windows-1252).
+var windows1252 = map[byte]rune{
+	0x80: '€', 0x82: '‚', 0x84: '„', 0x85: '…', 0x8a: 'Š', 0x8b: '‹', 0x8c: 'Œ', 0x91: '‘', 0x92: '’', 0x93: '“',
+	0x94: '”', 0x95: '•', 0x96: '–', 0x97: '—', 0x99: '™', 0x9a: 'š', 0x9b: '›', 0x9c: 'œ',
+}
+
+// repaired replaces what is no UTF-8: a lone byte that is punctuation of
+// windows-1252 by that, anything else by U+FFFD.
+func repaired(body []byte) []byte {
+	out := make([]byte, 0, len(body)+64)
+	for len(body) > 0 {
+		r, n := utf8.DecodeRune(body)
+		if r != utf8.RuneError || n > 1 {
+			out = append(out, body[:n]...)
+			body = body[n:]
+			continue
+		}
+		run := 1
+		for run < len(body) && !utf8.RuneStart(body[run]) {
+			run++
+		}
+		mark, known := windows1252[body[0]]
+		if run > 1 || !known {
+			mark = utf8.RuneError
+		}
+		out = utf8.AppendRune(out, mark)
+		body = body[run:]
+	}
+	return out
+}
