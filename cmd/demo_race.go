@@ -123,8 +123,8 @@ func (d *demo) raceClaims(ctx context.Context) error {
 
 // withStore does something with a fleet of the scratch world, and its ledger open.
 func (d *demo) withStore(ctx context.Context, config string, do func(*app, *fleet) error) error {
-	a := &app{env: d.env(nil).complete(), configFile: config, quiet: true, logLevel: "error", logFormat: "text"}
-	a.stdout, a.stderr = cleanWriter{a.env.Stdout}, cleanWriter{a.env.Stderr}
+	a := newApp(d.env(nil))
+	a.configFile, a.quiet, a.logLevel, a.logFormat = config, true, "error", "text"
 	if err := a.setLogger(); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -105,4 +106,44 @@ func TestTwoRunsShareNothing(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestAResultThatCannotBeWrittenIsAFailure(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.Equal(t, 0, cmd.Run(context.Background(), smallWorld(dir, "a", "init")))
+	for _, args := range [][]string{
+		{"status"}, {"status", "--json"}, {"enqueue", "--url", "https://manga.example/1"}, {"export"}, {"version"}, {"preview", "--json"},
+	} {
+		var said bytes.Buffer
+		env := smallWorld(dir, "a", args...)
+		env.Stdout, env.Stderr = full{}, &said
+		require.Equal(t, 1, cmd.Run(context.Background(), env), args)
+		require.Contains(t, said.String(), syscall.ENOSPC.Error())
+	}
+}
+
+func TestDestinationsThatPrintSideBySideStayApart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	config := "destinations:\n"
+	for i := range 8 {
+		config += fmt.Sprintf("  - {name: screen-%d, type: console}\n", i)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.yaml"), []byte(config), 0o600))
+	var said bytes.Buffer
+	for _, args := range [][]string{{"init"}, {"enqueue", "--url", "https://manga.example/1"}, {"process"}} {
+		said.Reset()
+		env := smallWorld(dir, "a", args...)
+		env.Stdout, env.Stderr = &said, &said
+		require.Equal(t, 0, cmd.Run(context.Background(), env), said.String())
+	}
+	for i := range 8 {
+		require.Contains(t, said.String(), fmt.Sprintf("screen-%d:\n  https://manga.example/1\n", i))
+	}
 }

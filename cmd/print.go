@@ -2,10 +2,12 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 )
@@ -56,10 +58,20 @@ func escapeUnprintable(doc []byte) []byte {
 
 // cleanWriter keeps control characters and marks that turn the direction of text
 // from a terminal. It takes whole texts: a character is never split between writes.
-type cleanWriter struct{ w io.Writer }
+type cleanWriter struct {
+	w io.Writer
+	// mu is shared by both streams, since destinations that print do so side by
+	// side, and both streams may be one.
+	mu *sync.Mutex
+	// err is the first error there was.
+	err error
+}
 
-func (c cleanWriter) Write(p []byte) (int, error) {
+func (c *cleanWriter) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if _, err := c.w.Write(clean(p)); err != nil {
+		c.err = cmp.Or(c.err, err)
 		return 0, err
 	}
 	return len(p), nil

@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"bot/config"
 	"bot/dedupe"
@@ -34,10 +34,13 @@ const (
 // Run runs the program in env and returns its exit code. It keeps no state
 // between two calls but what is in the store.
 func Run(ctx context.Context, env Env) int {
-	a := &app{env: env.complete()}
-	a.stdout, a.stderr = cleanWriter{a.env.Stdout}, cleanWriter{a.env.Stderr}
+	a := newApp(env)
 	root := newRootCmd(a)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		// A result that nobody can read was not given.
+		err = a.stdout.err
+	}
 	code := exitCode(ctx, err, a.started)
 	if err != nil && !errors.As(err, new(outcome)) {
 		for line := range strings.Lines(err.Error()) {
@@ -99,7 +102,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // app is one run of the program: its world and its global flags.
 type app struct {
 	env            Env
-	stdout, stderr io.Writer
+	stdout, stderr *cleanWriter
 	log            *slog.Logger
 	// started is set when the command line was understood.
 	started bool
@@ -109,6 +112,13 @@ type app struct {
 	quiet      bool
 	logLevel   string
 	logFormat  string
+}
+
+func newApp(env Env) *app {
+	a := &app{env: env.complete()}
+	var mu sync.Mutex
+	a.stdout, a.stderr = &cleanWriter{w: a.env.Stdout, mu: &mu}, &cleanWriter{w: a.env.Stderr, mu: &mu}
+	return a
 }
 
 func newRootCmd(a *app) *cobra.Command {
