@@ -48,9 +48,9 @@ func openBench(b *testing.B, dir string) *jsonstore.Store {
 // takes one write of as many bytes into reserved space, with a sync: the median of
 // pairs taken in turns, since a disk has its moods.
 func BenchmarkClaim(b *testing.B) {
-	const turn = 100
 	for _, workers := range []int{1, 16} {
 		b.Run(fmt.Sprint(workers, "-workers"), func(b *testing.B) {
+			turn := 100 * workers
 			dir := benchDir(b)
 			s, ids := waiting(b, dir, b.N)
 			raw := newRawAppender(b, filepath.Join(dir, "raw"), b.N)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"bot/queue"
@@ -105,6 +106,7 @@ func (s *Store) await(ctx context.Context, o *op) bool {
 // leadFor takes the lock and does all that waits, own among it.
 func (s *Store) leadFor(ctx context.Context, own *op) {
 	err := s.lock.acquire(ctx, unix.LOCK_EX)
+	s.gather()
 	s.mu.Lock()
 	ops := s.pending
 	s.pending = nil
@@ -120,9 +122,6 @@ func (s *Store) leadFor(ctx context.Context, own *op) {
 			err = rerr
 		}
 	}
-	s.mu.Lock()
-	s.handOver()
-	s.mu.Unlock()
 	for _, o := range ops {
 		if o.err == nil {
 			o.err = err
@@ -130,6 +129,25 @@ func (s *Store) leadFor(ctx context.Context, own *op) {
 		if o != own {
 			o.wake <- struct{}{}
 		}
+	}
+	s.mu.Lock()
+	s.handOver()
+	s.mu.Unlock()
+}
+
+// gather lets others run as long as that brings more steps. Workers that were woken
+// together want their next step together, and without this the first of them would
+// go alone and the others wait for its sync.
+func (s *Store) gather() {
+	for before := 0; ; {
+		s.mu.Lock()
+		now := len(s.pending)
+		s.mu.Unlock()
+		if now == before {
+			return
+		}
+		before = now
+		runtime.Gosched()
 	}
 }
 
