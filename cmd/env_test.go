@@ -59,8 +59,11 @@ func TestAnInterruptedRunSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, command := range []string{"enqueue", "process", "run", "preview", "check"} {
+		var said bytes.Buffer
 		env := smallWorld(dir, "a", command)
+		env.Stderr = &said
 		require.Equal(t, 130, cmd.Run(ctx, env), command)
+		require.Contains(t, []string{"", "bot: interrupted\n"}, said.String(), command)
 	}
 }
 

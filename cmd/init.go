@@ -87,6 +87,9 @@ func (r *initReport) discover(ctx context.Context, a *app, sites []string) error
 		}
 		s := newSource{Name: sourceName(u.Hostname(), taken), Kind: "site", URL: site}
 		feed, title, err := a.collector().Discover(ctx, site)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
 			a.log.Warn("no feed found yet; the site is kept as a source, and its feed looked for on every run", "site", site, "error", err)
 		} else {
@@ -94,7 +97,7 @@ func (r *initReport) discover(ctx context.Context, a *app, sites []string) error
 		}
 		r.Sources = append(r.Sources, s)
 	}
-	return ctx.Err()
+	return nil
 }
 
 var notInName = regexp.MustCompile(`[^a-z0-9]+`)

@@ -20,6 +20,9 @@ func (a *app) poll(ctx context.Context, f *fleet, names []string, progress map[s
 	c.Collect(ctx, sources, progress, func(r collect.Result) {
 		bar.step(r.Source)
 		results = append(results, r)
+		if ctx.Err() != nil {
+			return
+		}
 		if r.Err != nil {
 			a.log.Warn("source failed", "source", r.Source, "error", r.Err)
 		} else {

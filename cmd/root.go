@@ -42,6 +42,9 @@ func Run(ctx context.Context, env Env) int {
 		err = a.stdout.err
 	}
 	code := exitCode(ctx, err, a.started)
+	if code == exitInterrupted && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
 	if err != nil && !errors.As(err, new(outcome)) {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintf(a.stderr, "bot: %s\n", strings.TrimRight(line, "\n"))

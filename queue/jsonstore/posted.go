@@ -38,8 +38,6 @@ func (s *Store) openHistory() (*openHistory, error) {
 	return &openHistory{f, id.size, false}, nil
 }
 
-func (h *openHistory) reader() io.Reader { return io.NewSectionReader(h.file, 0, h.size) }
-
 func (h *openHistory) close() {
 	if !h.shared {
 		h.file.Close()

@@ -4,14 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"time"
 
 	"bot/queue"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Get implements queue.Store.
@@ -146,21 +145,13 @@ func (s *Store) all(ctx context.Context, yield func(queue.Entry, error) bool) er
 		return err
 	}
 	defer old.close()
-	more := true
-	err = eachValue(&contextReader{ctx, old.reader()}, s.files.posted, func(raw jsontext.Value, _ span) error {
-		e, err := queue.ParseRecord(raw, queue.InPosted)
-		if err != nil {
-			return err
-		}
-		if known[e.ID] {
+	err = eachRecord(ctx, old.file, old.size, s.files.posted, func(e queue.Entry) error {
+		if known[e.ID] || yield(e, nil) {
 			return nil
 		}
-		if more = yield(e, nil); !more {
-			return errStop
-		}
-		return nil
+		return errStop
 	})
-	if !more {
+	if errors.Is(err, errStop) {
 		return nil
 	}
 	if err != nil {

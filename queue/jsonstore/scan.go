@@ -120,6 +120,37 @@ func findRecords(ctx context.Context, src io.ReaderAt, size int64, path string, 
 	return f.found, err
 }
 
+// eachRecord hands each entry of the array of records in src to visit, in the
+// order in which they stand.
+func eachRecord(ctx context.Context, src io.ReaderAt, size int64, path string, visit func(queue.Entry) error) error {
+	var visited int
+	var verr error
+	err := newScanner(ctx, src, 0, size, windowSize).run(size, func(r *record) error {
+		e, err := queue.ParseRecord(jsontext.Value(r.raw), queue.InPosted)
+		if err != nil {
+			return errDoubt
+		}
+		visited++
+		verr = visit(e)
+		return verr
+	})
+	if verr != nil || !errors.Is(err, errDoubt) {
+		return err
+	}
+	// jsontext goes over it again, and on from there.
+	again := 0
+	return eachValue(&contextReader{ctx, io.NewSectionReader(src, 0, size)}, path, func(raw jsontext.Value, _ span) error {
+		if again++; again <= visited {
+			return nil
+		}
+		e, err := queue.ParseRecord(raw, queue.InPosted)
+		if err != nil {
+			return err
+		}
+		return visit(e)
+	})
+}
+
 // splitSize is from which size a file is read by several processors at once.
 const splitSize = 8 << 20
 
