@@ -44,7 +44,7 @@ type sourceReport struct {
 	Name      string `json:"name"`
 	Status    string `json:"status"`
 	Collected int    `json:"collected"`
-	Error     string `json:"error,omitempty"`
+	Error     string `json:"error"`
 }
 
 func newSourceReport(r collect.Result) sourceReport {

@@ -50,6 +50,9 @@ func (o processOptions) check(f *fleet) error {
 func (a *app) runProcess(ctx context.Context, o processOptions) error {
 	return a.with(ctx, !o.dryRun, o.check, func(ctx context.Context, f *fleet) error {
 		report, err := a.process(ctx, f, o)
+		if report == nil {
+			return err
+		}
 		a.printProcessed(f, report)
 		if err := errors.Join(err, a.printJSON(report)); err != nil {
 			return err
@@ -59,13 +62,16 @@ func (a *app) runProcess(ctx context.Context, o processOptions) error {
 }
 
 // process makes one pass over what is due. The report tells what was done, with an
-// error too.
+// error too; it is nil if that was nothing.
 func (a *app) process(ctx context.Context, f *fleet, o processOptions) (*processReport, error) {
 	bar := a.progress("sent", 0)
 	p := a.processor(f)
 	p.Report = func(s queue.Sent) { bar.step(s.Destination) }
 	done, err := p.Run(ctx, queue.ProcessOptions{Limit: o.limit, To: o.to, DryRun: o.dryRun})
 	bar.done()
+	if err != nil && len(done.Sent) == 0 {
+		return nil, err
+	}
 	report := newProcessReport(done, o.dryRun)
 	if err != nil {
 		return report, err

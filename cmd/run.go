@@ -35,7 +35,9 @@ func (a *app) runBoth(ctx context.Context, e enqueueOptions, p processOptions) e
 		}
 		a.printEnqueued(f, report.Enqueue)
 		report.Process, err = a.process(ctx, f, p)
-		a.printProcessed(f, report.Process)
+		if report.Process != nil {
+			a.printProcessed(f, report.Process)
+		}
 		if err := errors.Join(err, a.printJSON(report)); err != nil {
 			return err
 		}
