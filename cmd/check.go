@@ -162,7 +162,7 @@ func (r *checkReport) state(ctx context.Context, a *app, f *fleet) {
 			break
 		}
 		entries++
-		if !e.Status.Final() && f.queue.DestinationOf(e.Key.Webhook) == nil {
+		if goesOn(e) && f.queue.DestinationOf(e.Key.Webhook) == nil {
 			stray++
 		}
 	}

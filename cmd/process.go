@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"bot/queue"
@@ -83,11 +84,18 @@ func (a *app) process(ctx context.Context, f *fleet, o processOptions) (*process
 	if err != nil {
 		return report, err
 	}
+	stray = slices.DeleteFunc(stray, func(e queue.Entry) bool { return !goesOn(e) })
 	for _, e := range stray {
 		a.log.Warn("queued for no configured destination, and kept; see `bot queue show "+e.ID+"`", "url", e.Article.URL, "destination", e.Destination)
 	}
 	report.needsPerson = report.needsPerson || len(stray) > 0
 	return report, nil
+}
+
+// goesOn reports whether an entry is on its way to a destination. One that failed or
+// is uncertain was reported by the run in which it became so.
+func goesOn(e queue.Entry) bool {
+	return !e.Status.Final() && e.Status != queue.Failed && e.Status != queue.Uncertain
 }
 
 // processor returns this process's worker.
