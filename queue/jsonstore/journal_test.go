@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,9 +120,12 @@ func TestAJournalCutAtAnyByteHasAllEventsBeforeIt(t *testing.T) {
 		"lines of garbage": []byte(strings.Repeat("{\"n\":1,\"b\":99999}\n\n", 20)),
 		"an older line":    st.journal[st.ends[0]:st.ends[1]],
 	}
+	names := slices.Sorted(maps.Keys(tails))
 	dir := copied(t, st.files)
 	for cut := range len(st.journal) + 1 {
-		for name, tail := range tails {
+		// Two of the tails at each byte, so that each comes to every kind of place.
+		for _, name := range []string{names[cut%len(names)], names[cut/7%len(names)]} {
+			tail := tails[name]
 			if cut == st.ends[0] && name == "an older line" {
 				continue // it is the next one here
 			}
@@ -168,25 +172,23 @@ func TestAJournalWithOneChangedByteIsRefusedOrEndsThere(t *testing.T) {
 	st := tell(t)
 	dir := copied(t, st.files)
 	for at := range st.journal {
-		for _, flip := range []byte{0x01, 0x80, st.journal[at]} {
-			changed := bytes.Clone(st.journal)
-			changed[at] ^= flip
-			write(t, dir, map[string]string{"journal.jsonl": string(changed)})
-			s, err := jsonstore.OpenReadOnly(t.Context(), dir)
-			var file *jsonstore.FileError
-			if at < st.synced {
-				require.ErrorAs(t, err, &file, "byte %d", at)
-				require.LessOrEqual(t, file.Offset, int64(at))
-				require.Equal(t, "journal.jsonl", filepath.Base(file.Path))
-				continue
-			}
-			if err != nil {
-				require.ErrorAs(t, err, &file, "byte %d", at)
-				continue
-			}
-			require.Equal(t, st.upTo(at), stateOf(t, s), "byte %d", at)
-			require.NoError(t, s.Close())
+		changed := bytes.Clone(st.journal)
+		changed[at] ^= []byte{0x01, 0x80, 0x20, st.journal[at]}[at/3%4]
+		write(t, dir, map[string]string{"journal.jsonl": string(changed)})
+		s, err := jsonstore.OpenReadOnly(t.Context(), dir)
+		var file *jsonstore.FileError
+		if at < st.synced {
+			require.ErrorAs(t, err, &file, "byte %d", at)
+			require.LessOrEqual(t, file.Offset, int64(at))
+			require.Equal(t, "journal.jsonl", filepath.Base(file.Path))
+			continue
 		}
+		if err != nil {
+			require.ErrorAs(t, err, &file, "byte %d", at)
+			continue
+		}
+		require.Equal(t, st.upTo(at), stateOf(t, s), "byte %d", at)
+		require.NoError(t, s.Close())
 	}
 }
 

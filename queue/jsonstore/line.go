@@ -2,6 +2,7 @@ package jsonstore
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
 	"strconv"
@@ -112,10 +113,13 @@ func appendLine(buf []byte, e event) ([]byte, error) {
 
 // seal ends the line that starts at start with its checksum.
 func seal(buf []byte, start int) []byte {
-	sum := checksum(buf[start:])
+	return append(appendTail(buf, checksum(buf[start:])), '\n')
+}
+
+func appendTail(buf []byte, sum uint32) []byte {
 	buf = append(buf, `,"crc":"`...)
-	buf = hex.AppendEncode(buf, []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
-	return append(buf, "\"}\n"...)
+	buf = hex.AppendEncode(buf, binary.BigEndian.AppendUint32(nil, sum))
+	return append(buf, `"}`...)
 }
 
 // unseal returns what a line, without its newline, has before its checksum, and
@@ -124,16 +128,9 @@ func unseal(line []byte) ([]byte, bool) {
 	if len(line) < tailLen || len(line) > maxLine {
 		return nil, false
 	}
-	text, tail := line[:len(line)-tailLen], line[len(line)-tailLen:]
-	var sum [4]byte
-	if string(tail[:8]) != `,"crc":"` || string(tail[16:]) != `"}` {
-		return nil, false
-	}
-	if _, err := hex.Decode(sum[:], tail[8:16]); err != nil {
-		return nil, false
-	}
-	want := uint32(sum[0])<<24 | uint32(sum[1])<<16 | uint32(sum[2])<<8 | uint32(sum[3])
-	return text, checksum(text) == want
+	text := line[:len(line)-tailLen]
+	var tail [tailLen]byte
+	return text, string(appendTail(tail[:0], checksum(text))) == string(line[len(text):])
 }
 
 // parseLine reads one line without its newline. The event's value is a part of it.
