@@ -59,7 +59,7 @@ type Source struct {
 	Spot
 	// Name is [a-z0-9][a-z0-9_-]*, at most 64 characters.
 	Name string
-	// Kind is feed, site or list. Empty only beside problems.
+	// Kind is feed, site, sitemap or list. Empty only beside problems.
 	Kind string
 	// Location is an absolute http(s) address, or the absolute path of a file.
 	Location string

@@ -18,7 +18,6 @@ func notYet(section, key string, n *node) string {
 	switch section + "." + key {
 	case "config.serve",
 		"state.project", "state.database", "state.fleet",
-		"source.sitemap",
 		"destination.slots", "destination.quiet", "destination.max_per_day":
 		return key
 	case "state.backend":

@@ -48,7 +48,7 @@ func (s *section) location() (kind, location string) {
 		}
 	}
 	if kind == "" && s.n.size > 1 {
-		s.p.note(s.n.problem("this source has no address; give it one of feed, site or list"))
+		s.p.note(s.n.problem("this source has no address; give it one of feed, site, sitemap or list"))
 	}
 	return kind, location
 }

@@ -6,6 +6,7 @@ package collect
 import (
 	"cmp"
 	"context"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,6 +25,8 @@ const (
 	Feed Kind = "feed"
 	// Site is a web page whose feed is discovered.
 	Site Kind = "site"
+	// Sitemap is a sitemap, or an index of sitemaps.
+	Sitemap Kind = "sitemap"
 	// List is a text of one address per line.
 	List Kind = "list"
 )
@@ -188,7 +191,8 @@ func byHost(sources []Source) [][]Source {
 	var groups [][]Source
 	for _, s := range sources {
 		host := "file " + s.Location
-		if u, err := url.Parse(s.Location); err == nil && isWeb(s.Location) {
+		// This machine needs no sparing.
+		if u, err := url.Parse(s.Location); err == nil && isWeb(s.Location) && !isLoopback(u.Hostname()) {
 			host = strings.ToLower(u.Host)
 		}
 		i, known := index[host]
@@ -200,6 +204,10 @@ func byHost(sources []Source) [][]Source {
 		groups[i] = append(groups[i], s)
 	}
 	return groups
+}
+
+func isLoopback(host string) bool {
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
 
 // readHost reads the sources of one host, one after the other.
@@ -261,6 +269,8 @@ func (c *Collector) readKind(ctx context.Context, s Source, prev Progress) (read
 	switch s.Kind {
 	case Site:
 		return c.readSite(ctx, s, prev)
+	case Sitemap:
+		return c.readSitemap(ctx, s, prev)
 	case List:
 		return c.readList(ctx, s, prev)
 	default:

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	stdjson "encoding/json"
 	"errors"
@@ -19,9 +20,11 @@ import (
 )
 
 // notFeedError is a document that is something else.
-type notFeedError struct{ what, advice string }
+type notFeedError struct{ what, advice, wanted string }
 
-func (e *notFeedError) Error() string { return "it is " + e.what + ", not a feed" + e.advice }
+func (e *notFeedError) Error() string {
+	return "it is " + e.what + ", not " + cmp.Or(e.wanted, "a feed") + e.advice
+}
 
 // readFeed reads the feed at an address.
 func (c *Collector) readFeed(ctx context.Context, s Source, address string, prev Progress) (reading, error) {
@@ -243,7 +246,7 @@ func checkCount(n int, limits Limits) error {
 func whatIsIt(root string, body []byte) *notFeedError {
 	switch {
 	case root == "urlset" || root == "sitemapindex":
-		return &notFeedError{what: "a sitemap"}
+		return &notFeedError{what: "a sitemap", advice: "; give its address with sitemap:"}
 	case root == "html" || strings.HasPrefix(http.DetectContentType(body), "text/html"):
 		page := &notFeedError{what: "a web page", advice: "; give its feed's address, or have the feed looked for with site:"}
 		if title := plainText(pageTitle(body), maxShown); title != "" {
