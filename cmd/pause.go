@@ -17,7 +17,7 @@ func newPauseCmd(a *app) *cobra.Command {
 		Long:  "Stop sending, to the named destinations or to all, until `bot resume`. Articles are queued as before.",
 		RunE: func(c *cobra.Command, names []string) error {
 			return a.setPause(c.Context(), "pause", names, func(f *fleet, p *queue.Pacing) {
-				p.Paused = &queue.Pause{Reason: cmp.Or(reason, "paused by hand"), Since: f.queue.Now().UTC()}
+				p.Paused = &queue.Pause{Reason: cmp.Or(oneLine(reason, 200), "paused by hand"), Since: f.queue.Now().UTC()}
 			})
 		},
 	}
