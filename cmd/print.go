@@ -152,8 +152,12 @@ func join(name, detail string) string {
 // resultWriter is where destinations that print do so: with the results, unless
 // those have to be one JSON document or nothing.
 func (a *app) resultWriter() io.Writer {
+	w := a.stdout
 	if a.json || a.quiet {
-		return a.stderr
+		w = a.stderr
 	}
-	return a.stdout
+	if bar := a.progress("", 0); bar != nil {
+		return besideProgress{bar, w}
+	}
+	return w
 }

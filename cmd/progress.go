@@ -29,6 +29,17 @@ func (a *app) progress(what string, of int) *progress {
 	return &progress{w: file, what: what, of: of}
 }
 
+// besideProgress takes the line of progress away before something is printed.
+type besideProgress struct {
+	bar *progress
+	w   io.Writer
+}
+
+func (b besideProgress) Write(p []byte) (int, error) {
+	b.bar.done()
+	return b.w.Write(p)
+}
+
 // step tells that one more is done.
 func (p *progress) step(name string) {
 	if p == nil {
