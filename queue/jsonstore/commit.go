@@ -35,19 +35,17 @@ func (s *Store) do(ctx context.Context, o *op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if s.readOnly {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.closed {
-			return errClosed
-		}
-		return s.look(o)
-	}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
 		return errClosed
 	}
+	if s.readOnly {
+		defer s.mu.Unlock()
+		return s.look(o)
+	}
+	s.running.Add(1)
+	defer s.running.Done()
 	lead := !s.leading
 	if !lead {
 		o.wake = make(chan struct{}, 1)
@@ -74,7 +72,7 @@ func (s *Store) look(o *op) error {
 	if err := o.apply(b); err != nil {
 		return err
 	}
-	if len(b.step.events) > 0 {
+	if len(b.step.events) > 0 || o.after != nil {
 		return ErrReadOnly
 	}
 	return nil
@@ -181,17 +179,22 @@ func (s *Store) commit(ops []*op) error {
 		b.keepStep()
 	}
 	if err := b.write(); err != nil {
-		if p, ok := errors.AsType[*poison](err); ok {
-			s.broken = fmt.Errorf("the ledger cannot be trusted until it is opened again: %w", p.err)
-		}
-		return err
+		return s.noted(err)
 	}
 	for _, o := range ops {
 		if o.err == nil && o.after != nil {
-			o.err = o.after()
+			o.err = s.noted(o.after())
 		}
 	}
 	return nil
+}
+
+// noted returns err, and lets nothing be done any more if it is poison.
+func (s *Store) noted(err error) error {
+	if p, ok := errors.AsType[*poison](err); ok {
+		s.broken = fmt.Errorf("the ledger cannot be trusted until it is opened again: %w", p.err)
+	}
+	return err
 }
 
 // reuse returns the space of buf, unless it was a lot.

@@ -199,14 +199,14 @@ func cutInt(text []byte, prefix string) (n int64, rest []byte, ok bool) {
 type head struct {
 	N     int    `json:"n"`
 	Fleet string `json:"fleet"`
-	Head  int    `json:"head"`
+	Head  int    `json:"head"` // version
 	Base  base   `json:"base"`
 }
 
 // appendHead appends the first line of the journal of the ledger called fleet.
 func appendHead(buf []byte, fleet string, b base) ([]byte, error) {
 	start := len(buf)
-	line, err := json.Marshal(head{Fleet: fleet, Head: 1, Base: b})
+	line, err := json.Marshal(head{Fleet: fleet, Head: version, Base: b})
 	if err != nil {
 		return nil, err
 	}

@@ -242,6 +242,8 @@ func (s *Store) readHead(f *os.File) (*journal, error) {
 	switch {
 	case !ok || !ended:
 		return nil, fileErrorf(path, 0, "its first line cannot be read; put the directory back from a backup, or see docs/local-state.md")
+	case h.Head > version:
+		return nil, fileErrorf(path, 0, "a newer program wrote it: use a newer bot")
 	case s.adopted && h.Fleet != s.ledger.Fleet:
 		return nil, fileErrorf(path, 0, "it is the journal of another ledger (%s) than ledger.json names (%s)", h.Fleet, s.ledger.Fleet)
 	}

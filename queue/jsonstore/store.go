@@ -30,8 +30,8 @@ const (
 type Options struct {
 	// Dir is the directory of the ledger.
 	Dir string
-	// Now is the program's clock. It is asked for labels only; nothing is ordered
-	// by it.
+	// Now is the program's clock. Nil: time.Now. It is asked for labels only; nothing
+	// is ordered by it.
 	Now func() time.Time
 	// LockTimeout is how long to wait for another process that holds the lock. Zero:
 	// 10 s, which is far longer than any step takes.
@@ -52,7 +52,10 @@ type Store struct {
 	mu      sync.Mutex
 	pending []*op
 	leading bool
+	closing bool
 	closed  bool
+	// running counts the steps that were begun.
+	running sync.WaitGroup
 
 	// unreadable: posted.json was found to be no good, and somebody was told.
 	unreadable atomic.Bool
@@ -116,7 +119,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.exists(); err != nil {
 		return nil, err
 	}
-	l, err := openLock(s.files.lock, true, s.patience(o))
+	l, err := openLock(s.files.lock, true, cmp.Or(o.LockTimeout, lockTimeout))
 	if err != nil {
 		return nil, err
 	}
@@ -163,15 +166,11 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 
 func newStore(o Options) *Store {
 	s := &Store{dir: o.Dir, now: o.Now, files: filesOf(o.Dir)}
+	if s.now == nil {
+		s.now = time.Now
+	}
 	s.warnings = s.inspect()
 	return s
-}
-
-func (s *Store) patience(o Options) time.Duration {
-	if o.LockTimeout > 0 {
-		return o.LockTimeout
-	}
-	return lockTimeout
 }
 
 // Warnings are what a person should know of where the ledger is, if anything: one
@@ -198,9 +197,10 @@ func (s *Store) inspect() []string {
 // journal has everything, and the error is returned. A second Close does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	closed := s.closed
+	again := s.closing
+	s.closing = true
 	s.mu.Unlock()
-	if closed {
+	if again {
 		return nil
 	}
 	var err error
@@ -210,6 +210,7 @@ func (s *Store) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.running.Wait()
 	s.letGo()
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"unicode/utf8"
 
 	"bot/queue"
 
@@ -111,19 +113,24 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 
 // UpdateBook implements queue.Store.
 func (s *Store) UpdateBook(ctx context.Context, name string, change func(json.RawMessage) (json.RawMessage, error)) error {
+	if name == "" || !utf8.ValidString(name) {
+		return fmt.Errorf("small record %q: this is no name", name)
+	}
 	return s.with(ctx, step{apply: func(b *batch, _ func(string) *hit) error {
-		value, err := change(append(json.RawMessage(nil), b.book(name)...))
+		value, err := change(slices.Clone(json.RawMessage(b.book(name))))
 		if err != nil {
 			return err
 		}
+		line := jsontext.Value(slices.Clone(value))
 		if value != nil {
-			line := jsontext.Value(append([]byte(nil), value...))
 			if err := line.Compact(); err != nil {
 				return fmt.Errorf("small record %s: %w", name, err)
 			}
-			value = json.RawMessage(line)
 		}
-		b.putBook(name, value)
+		if line.Kind() == 'n' {
+			line = nil
+		}
+		b.putBook(name, line)
 		return nil
 	}})
 }
