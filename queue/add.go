@@ -112,13 +112,7 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 // batch meets, whatever the ledger knows. Empty to: every destination.
 func (q *Queue) Matches(b Batch, to []string) []Decision {
 	var added Added
-	site := dedupe.Site{}
-	for _, s := range q.Sources {
-		if s.Name == b.Source {
-			site = s.Site
-		}
-	}
-	q.match(&added, b, site, AddOptions{To: to})
+	q.match(&added, b, q.SiteOf(b.Source), AddOptions{To: to})
 	return added.Decisions
 }
 
@@ -404,6 +398,9 @@ func (a *Added) count() {
 		}
 	}
 }
+
+// SiteOf returns which addresses are the same page at the named source.
+func (q *Queue) SiteOf(source string) dedupe.Site { return q.sourceNamed(source).Site }
 
 // siteOf returns the site that an address given by hand belongs to, so that it
 // has the same identity as through its source.

@@ -1,0 +1,224 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Gate is one thing that decides whether an article is announced.
+type Gate struct {
+	// Name is source, address, rule, ledger, age, first sight, pause or schedule.
+	Name string `json:"gate"`
+	// Passes tells that the article gets through.
+	Passes bool `json:"passes"`
+	// Detail says why, or why not.
+	Detail string `json:"detail"`
+}
+
+// Explanation is why an article was, was not or will be announced at one
+// destination. Gates are in the order in which they are met; the last one may be
+// where the article ended.
+type Explanation struct {
+	Destination string `json:"destination"`
+	// Source and Rule are those by which the article got furthest. Empty: none.
+	Source string `json:"source"`
+	Rule   string `json:"rule"`
+	// Key is what is announced only once, as text. Empty: the address has none.
+	Key        string `json:"key"`
+	Gates      []Gate `json:"gates"`
+	Conclusion string `json:"conclusion"`
+}
+
+func (x *Explanation) gate(name string, passes bool, format string, args ...any) bool {
+	x.Gates = append(x.Gates, Gate{name, passes, fmt.Sprintf(format, args...)})
+	return passes
+}
+
+// end says how it ends for the article. It returns nil, for its caller to return.
+func (x *Explanation) end(format string, args ...any) error {
+	x.Conclusion = fmt.Sprintf(format, args...)
+	return nil
+}
+
+// Explain tells for every destination why the article at an address was, was not
+// or will be announced there. found is what the sources that list it have of it
+// now, a batch of one article for each. It changes nothing.
+func (q *Queue) Explain(ctx context.Context, url string, found []Batch) ([]Explanation, error) {
+	all := make([]Explanation, 0, len(q.Destinations))
+	for i := range q.Destinations {
+		x := Explanation{Destination: q.Destinations[i].Name}
+		if err := q.explain(ctx, &x, &q.Destinations[i], url, found); err != nil {
+			return nil, err
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url string, found []Batch) error {
+	names := make([]string, 0, len(found))
+	for _, b := range found {
+		names = append(names, b.Source)
+	}
+	x.gate("source", len(found) > 0, "%s", listing(names))
+
+	dec := q.decision(Article{URL: url}, "", *d, q.siteOf(url))
+	matched, batch := q.matching(d, found)
+	if matched != nil {
+		dec = *matched
+		x.Source, x.Rule = dec.Entry.Article.Source, dec.Entry.Rule
+	}
+	if !x.gate("address", dec.Verdict != VerdictRefused, "%s", orKey(dec)) {
+		return x.end("never announced: the address is refused")
+	}
+	x.Key = dec.Entry.Key.String()
+
+	known, err := q.Store.Lookup(ctx, []Candidate{{Entry: dec.Entry, Aliases: dec.aliases}})
+	if err != nil {
+		return err
+	}
+	if !known[0].New() {
+		return q.explainKnown(ctx, x, d, known[0])
+	}
+	x.gate("ledger", true, "nothing is known of it here")
+	switch {
+	case len(found) == 0:
+		return x.end("not announced: no source lists it; `bot enqueue --url` announces it by hand")
+	case matched == nil:
+		x.gate("rule", false, "%s", q.ruledOut(d, found))
+		return x.end("not announced: no rule brings it here")
+	}
+	x.gate("rule", true, "rule %s brings it from %s", x.Rule, x.Source)
+
+	source := q.sourceNamed(x.Source)
+	verdict, reason := source.age(dec.Entry.Article, dec.firstSight(batch.Seen), q.now())
+	x.gate("first sight", verdict != SkippedBaseline, "%s", orElse(verdict == SkippedBaseline, reason, "the source was looked at before, or the article is fresh"))
+	if verdict == SkippedBaseline {
+		return x.end("the next run skips it: %s", reason)
+	}
+	x.gate("age", verdict != SkippedOld, "%s", orElse(verdict == SkippedOld, reason, "within max_age"))
+	if verdict == SkippedOld {
+		return x.end("the next run skips it: %s", reason)
+	}
+	x.gate("brake", true, "%s", orElse(source.Brake == 0, "there is none", fmt.Sprintf("passes unless more than %d articles are new in that run", source.Brake)))
+	if err := q.explainSending(ctx, x, d); err != nil {
+		return err
+	}
+	return x.end("the next run queues it")
+}
+
+// explainKnown tells what the ledger has of it, and what becomes of that.
+func (q *Queue) explainKnown(ctx context.Context, x *Explanation, d *Destination, k Known) error {
+	e, err := q.Store.Get(ctx, k.ID)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	what := fmt.Sprintf("entry %s is %s", k.ID, k.Status)
+	if k.URLOnly {
+		what = "an older record without a webhook has this address"
+	}
+	if e.Reason != "" {
+		what += ": " + e.Reason
+	}
+	x.gate("ledger", false, "%s", what)
+	switch k.Status {
+	case Posted:
+		if e.PostedAt.IsZero() {
+			return x.end("announced already")
+		}
+		return x.end("announced already, at %s", e.PostedAt.Format(time.RFC3339))
+	case Skipped:
+		return x.end("not announced: skipped; `bot queue retry %s` announces it all the same", k.ID)
+	case Held:
+		return x.end("held; `bot queue release %s` lets it go", k.ID)
+	case Failed:
+		return x.end("failed: %s; `bot queue retry %s` tries again", e.LastError, k.ID)
+	case Uncertain:
+		return x.end("may have been announced; look there, then `bot resolve %s`", k.ID)
+	case Sending:
+		return x.end("being sent since %s", e.Claim.At.Format(time.RFC3339))
+	}
+	if err := q.explainSending(ctx, x, d); err != nil {
+		return err
+	}
+	return x.end("queued, due %s", e.DueAt.Format(time.RFC3339))
+}
+
+// explainSending tells what may keep a queued entry of the destination waiting.
+func (q *Queue) explainSending(ctx context.Context, x *Explanation, d *Destination) error {
+	fleet, err := ReadBook[Pacing](ctx, q.Store, FleetBook)
+	if err != nil {
+		return err
+	}
+	pacing, err := ReadBook[Pacing](ctx, q.Store, DestinationBook(d.Name))
+	if err != nil {
+		return err
+	}
+	if fleet.Paused != nil {
+		x.gate("pause", false, "everything is paused: %s", fleet.Paused.Reason)
+		return nil
+	}
+	if err := d.may(pacing, q.now()); err != nil {
+		x.gate("pause", false, "%s", err)
+		return nil
+	}
+	x.gate("pause", true, "nothing is paused, and the destination may be sent to now")
+	return nil
+}
+
+// matching returns the decision of the first batch and rule that bring the article
+// to the destination, and the batch; nil if none does.
+func (q *Queue) matching(d *Destination, found []Batch) (*Decision, Batch) {
+	for _, b := range found {
+		for _, dec := range q.Matches(b, []string{d.Name}) {
+			return &dec, b
+		}
+	}
+	return nil, Batch{}
+}
+
+// ruledOut says why no rule brings an article that was found.
+func (q *Queue) ruledOut(d *Destination, found []Batch) string {
+	for _, b := range found {
+		for _, r := range q.Rules {
+			if slices.Contains(r.From, b.Source) && slices.Contains(r.To, d.Name) {
+				return fmt.Sprintf("match or exclude of rule %s leaves it out", r.Name)
+			}
+		}
+	}
+	return "no rule takes its source to this destination"
+}
+
+func (q *Queue) sourceNamed(name string) Source {
+	for _, s := range q.Sources {
+		if s.Name == name {
+			return s
+		}
+	}
+	return Source{}
+}
+
+func listing(names []string) string {
+	if len(names) == 0 {
+		return "no source lists it now"
+	}
+	return "listed by " + strings.Join(names, ", ")
+}
+
+func orKey(d Decision) string {
+	if d.Verdict == VerdictRefused {
+		return d.Reason
+	}
+	return d.Entry.Key.URL
+}
+
+func orElse(condition bool, yes, no string) string {
+	if condition {
+		return yes
+	}
+	return no
+}
