@@ -46,10 +46,14 @@ func System() Env {
 	}
 }
 
-// complete fills what a caller left out with the real thing, but for streams and
-// the environment, which are then empty.
+// complete fills what a caller left out with the real thing, but for arguments,
+// streams and the environment, which are then empty.
 func (e Env) complete() Env {
 	real := System()
+	if e.Args == nil {
+		// With none, cobra would take those of the process.
+		e.Args = []string{}
+	}
 	if e.Stdin == nil {
 		e.Stdin = strings.NewReader("")
 	}

@@ -33,6 +33,9 @@ import (
 // clock is ahead.
 const asProgram = "BOT_TEST_CLOCK_AHEAD"
 
+// noArgs is the value with which the program is run with an Env of nothing.
+const noArgs = "no arguments"
+
 // interrupted is what the program's process says on stderr once it was told to stop.
 const interrupted = "interrupted"
 
@@ -45,6 +48,9 @@ func TestMain(m *testing.M) {
 
 // program is main, with a clock that may be ahead.
 func program(ahead string) int {
+	if ahead == noArgs {
+		return cmd.Run(context.Background(), cmd.Env{})
+	}
 	d, err := time.ParseDuration(ahead)
 	if err != nil {
 		panic(err)
@@ -55,6 +61,13 @@ func program(ahead string) int {
 	env := cmd.System()
 	env.Now = func() time.Time { return time.Now().Add(d) }
 	return cmd.Run(ctx, env)
+}
+
+func TestTheArgumentsAreThoseOfEnvAlone(t *testing.T) {
+	t.Parallel()
+	c := exec.CommandContext(t.Context(), os.Args[0], "no-such-command")
+	c.Env = append(os.Environ(), asProgram+"="+noArgs)
+	require.Equal(t, 0, exitCode(t, c.Run()))
 }
 
 // fleet is a config and a ledger in a folder, for runs in processes of their own.
