@@ -52,7 +52,8 @@ const (
 // https://HOST/PATH hold, and a host without a folder cannot be reached. Every post
 // is answered 204, unless a script has it otherwise.
 //
-// In what it prints, the script's folder is written $WORK. After every run it is checked that no secret and no host name was let out.
+// In what the program prints, the script's folder is written $WORK. After every run
+// it is checked that no secret and no host name was let out.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
