@@ -1,11 +1,11 @@
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint bench fuzz demo ci clean
+.PHONY: help build test race lint bench microbench fuzz demo ci clean
 
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME ?= 30s
 
 help: ## list the verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/bot
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/bot .
@@ -20,7 +20,10 @@ lint: ## go vet and golangci-lint
 	go vet ./...
 	go run $(LINT) run ./...
 
-bench: ## run the benchmarks
+bench: ## measure the program against other ways to do its work
+	go test ./cmd -count 1 -timeout 1h -run '^TestBench$$' -ratios -v
+
+microbench: ## run the benchmarks of single functions
 	go test -run '^$$' -bench . ./...
 
 fuzz: ## run every fuzz target for FUZZTIME (30s)

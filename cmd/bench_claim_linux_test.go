@@ -23,9 +23,11 @@ import (
 
 const (
 	// aloneClaims and togetherClaims are made in each turn by one worker and by
-	// sixteen.
-	aloneClaims, togetherClaims = 1000, 4000
+	// sixteen. Turns are short, and there are claimTurns of them for every
+	// repetition, so that what else the disk has to do meets all alike.
+	aloneClaims, togetherClaims = 200, 800
 	togetherWorkers             = 16
+	claimTurns                  = 5
 )
 
 // claim measures claims that are on the disk when they count as made: by one worker
@@ -58,7 +60,7 @@ func (b *bench) claim(t *testing.T) {
 			func() float64 { return pg.rate(t, 1, aloneClaims) },
 			func() float64 { return pg.rate(t, togetherWorkers, togetherClaims/togetherWorkers) })
 	}
-	figures := inTurns(sides...)
+	figures := inTurns(claimTurns**reps, sides...)
 	b.add(t, rows[0].compare(figures[0], figures[1], perSecond))
 	if pg == nil {
 		rows[1].not, rows[2].not = why, why
@@ -116,7 +118,7 @@ func (b *bench) newClaims(t *testing.T) *claims {
 	t.Cleanup(func() { l.store.Close() })
 	var all []queue.Candidate
 	const trial = 100
-	for i := range trial + (1+*reps)*(aloneClaims+togetherClaims) {
+	for i := range trial + (1+claimTurns**reps)*(aloneClaims+togetherClaims) {
 		e := benchEntry("manga-x", benchWebhook, fmt.Sprint("claim-", i))
 		l.ids, all = append(l.ids, e.ID), append(all, queue.Candidate{Entry: e})
 	}
@@ -175,7 +177,7 @@ func (b *bench) newBareWriter(t *testing.T, size int) *bareWriter {
 	require.NoError(t, err)
 	t.Cleanup(func() { f.Close() })
 	line := append(bytes.Repeat([]byte("x"), size-1), '\n')
-	require.NoError(t, syscall.Fallocate(int(f.Fd()), 0, 0, int64(size*(1+*reps)*aloneClaims)))
+	require.NoError(t, syscall.Fallocate(int(f.Fd()), 0, 0, int64(size*(1+claimTurns**reps)*aloneClaims)))
 	require.NoError(t, f.Sync())
 	return &bareWriter{f: f, line: line}
 }

@@ -79,7 +79,7 @@ func (b *bench) enqueueOver(t *testing.T, records int) {
 		require.Contains(t, lastLine(said), "matched=1000 queued=300 already=700")
 		return took
 	}
-	figures := inTurns(
+	figures := inTurns(*reps,
 		func() float64 { c := ours(); defer os.RemoveAll(c.Dir); return check(c) },
 		func() float64 { defer os.Remove(out); return check(theirs()) },
 	)
@@ -234,7 +234,7 @@ func (b *bench) fold(t *testing.T) {
 	done := filepath.Join(master, "done.json")
 	b.finishEntries(t, filepath.Join(master, "state"), moved, done)
 	out := filepath.Join(master, "out.json")
-	figures := inTurns(
+	figures := inTurns(*reps,
 		func() float64 {
 			dir := b.copyLedger(t, master)
 			defer os.RemoveAll(dir)

@@ -96,7 +96,7 @@ func (b *bench) about() string {
 		"disk: " + b.disk(),
 		"Node: " + cmp.Or(versionOf(b.node, "--version"), "none"),
 		"PostgreSQL: " + cmp.Or(versionOf(findServer("postgres"), "--version"), "none"),
-		fmt.Sprintf("%d pairs each", *reps),
+		fmt.Sprintf("%d pairs each, of claims %d", *reps, claimTurns**reps),
 	}
 	return strings.Join(lines, "\n") + "\n\n"
 }
@@ -138,18 +138,18 @@ func versionOf(program string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// inTurns calls each of the functions once for nothing and then reps times, in
-// the opposite order every other time, and returns what each of them returned.
-func inTurns(sides ...func() float64) [][]float64 {
+// inTurns calls each of the functions once for nothing and then n times, in the
+// opposite order every other time, and returns what each of them returned.
+func inTurns(n int, sides ...func() float64) [][]float64 {
 	all := make([][]float64, len(sides))
-	for rep := -1; rep < *reps; rep++ {
-		for n := range sides {
+	for rep := -1; rep < n; rep++ {
+		for i := range sides {
 			if rep%2 != 0 {
-				n = len(sides) - 1 - n
+				i = len(sides) - 1 - i
 			}
-			figure := sides[n]()
+			figure := sides[i]()
 			if rep >= 0 {
-				all[n] = append(all[n], figure)
+				all[i] = append(all[i], figure)
 			}
 		}
 	}

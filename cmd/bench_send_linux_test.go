@@ -44,7 +44,7 @@ func (b *bench) process(t *testing.T) {
 	}
 	// The receiver writes down what it is sent at first, and the loop sends that.
 	run()
-	figures := inTurns(run, func() float64 {
+	figures := inTurns(*reps, run, func() float64 {
 		took, said := timed(t, b.helper(t, "post", posts, receiver.said))
 		require.Contains(t, said, "sent 10000")
 		return took
