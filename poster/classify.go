@@ -144,7 +144,7 @@ func retryAfter(r Response, now time.Time) (time.Duration, bool) {
 	if !found {
 		take(headerWait(r.Header.Get("X-RateLimit-Reset-After"), now))
 	}
-	for _, name := range []string{"X-RateLimit-Reset", "RateLimit-Reset"} {
+	for _, name := range []string{"X-RateLimit-Reset", "X-Rate-Limit-Reset", "RateLimit-Reset"} {
 		if !found {
 			take(resetWait(r.Header.Get(name), now))
 		}

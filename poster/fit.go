@@ -41,8 +41,8 @@ type fitter struct {
 const long, little = 30, 8
 
 // fit returns the text of the pieces, within the limit. Where they are too long,
-// the last of the long values is cut, then the one before it; then the short ones
-// are left out, last first. When even that is not enough, only the link remains.
+// the last of the long values is cut or left out, then the one before it; then the
+// short ones, last first. When even that is not enough, only the link remains.
 // It returns an error when there is nothing to say, or the link alone is too long.
 func (f fitter) fit(pieces []piece) (string, error) {
 	pieces = trim(pieces)
@@ -97,20 +97,19 @@ func (f fitter) shorten(pieces []piece, i, least int) string {
 		trial[i].text = beginning(parts, n+1)
 		return !f.fits(trial)
 	})
-	trial[i].text = beginning(parts, n)
-	if n < max(least, 1) || !f.fits(trial) {
+	if n < max(least, 1) {
 		return ""
 	}
-	return trial[i].text
+	return beginning(parts, wordEnd(parts, n))
 }
 
-// beginning returns the first n parts of a text with an ellipsis, cut at a word's
-// end where there is one near, or all of them.
+// beginning returns the first n parts of a text with an ellipsis, or all of them.
 func beginning(parts []string, n int) string {
-	if n >= len(parts) {
-		return strings.Join(parts, "")
+	text := strings.Join(parts[:n], "")
+	if n == len(parts) {
+		return text
 	}
-	return strings.TrimRightFunc(strings.Join(parts[:wordEnd(parts, n)], ""), unicode.IsSpace) + ellipsis
+	return strings.TrimRightFunc(text, unicode.IsSpace) + ellipsis
 }
 
 // near is how many characters are given up to end with a whole word.
@@ -119,7 +118,7 @@ const near = 20
 // wordEnd returns where to cut at or before n: not inside a word of a script that
 // sets blanks between words, if one ends near.
 func wordEnd(parts []string, n int) int {
-	if n == 0 || !spaced(parts[n-1]) || !spaced(parts[n]) {
+	if n == 0 || n == len(parts) || !spaced(parts[n-1]) || !spaced(parts[n]) {
 		return n
 	}
 	for end := n - 1; end > 0 && end >= n-near; end-- {

@@ -1,6 +1,7 @@
 package poster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -102,7 +103,7 @@ func truncate(n int, text string) string {
 	case f.fits(pieces):
 		return text
 	}
-	return f.shorten(pieces, 0, 0)
+	return cmp.Or(f.shorten(pieces, 0, 0), ellipsis)
 }
 
 func join(separator string, list []string) string { return strings.Join(list, separator) }

@@ -55,7 +55,7 @@ var address = regexp.MustCompile(`https?://[^\s<>"]+`)
 
 // Count returns how long the platform takes the text to be, in Unit.
 func (l Limit) Count(text string) int {
-	return l.count(text, func(written int) int { return l.URL })
+	return l.count(text, func(int) int { return l.URL })
 }
 
 // countAtMost is Count for a text that may hold addresses of its own, of which it
