@@ -91,7 +91,7 @@ func (a *app) runEnqueue(ctx context.Context, o enqueueOptions) error {
 		if err := a.printJSON(report); err != nil {
 			return err
 		}
-		return finish(ctx, report.partly, report.Held > 0)
+		return finish(ctx, report.partly || o.byHand() && report.Refused > 0, report.Held > 0)
 	})
 }
 

@@ -71,7 +71,9 @@ func (a *app) runPreview(ctx context.Context, o previewOptions) error {
 		failed = failed || res.Err != nil
 		articles := slices.Clone(res.Articles)
 		slices.SortStableFunc(articles, func(x, y queue.Article) int { return y.Published.Compare(x.Published) })
-		b := queue.Batch{Source: res.Source, Articles: articles[:min(o.newest, len(articles))]}
+		articles = articles[:min(o.newest, len(articles))]
+		slices.Reverse(articles) // the newest is shown first
+		b := queue.Batch{Source: res.Source, Articles: articles}
 		for _, d := range f.queue.Matches(b, o.to) {
 			p := f.preview(d.Entry)
 			failed = failed || p.Error != ""

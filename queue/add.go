@@ -121,7 +121,8 @@ func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
 	meant := func(to []string, name string) bool {
 		return (to == nil || slices.Contains(to, name)) && (len(o.To) == 0 || slices.Contains(o.To, name))
 	}
-	for _, a := range b.Articles {
+	// The last of a document is its oldest.
+	for _, a := range slices.Backward(b.Articles) {
 		if b.Source == "" {
 			for _, d := range q.Destinations {
 				if meant(nil, d.Name) {
@@ -170,10 +171,10 @@ func (q *Queue) decision(a Article, rule string, d Destination, site dedupe.Site
 	return dec
 }
 
-// oldestFirst orders decisions by their articles' age. Undated ones come last,
-// the later in the document the older.
+// oldestFirst orders decisions by their articles' age. Undated ones come last, and
+// what is of one age stays in the order of match: rules and destinations as in the
+// config, so that the first rule that asks for an article has it.
 func oldestFirst(decisions []Decision) {
-	slices.Reverse(decisions)
 	slices.SortStableFunc(decisions, func(a, b Decision) int {
 		x, y := a.Entry.Article.Published, b.Entry.Article.Published
 		switch {

@@ -25,7 +25,7 @@ func TestWhatIsNewIsQueuedOnceForEachDestination(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t)
 	b := batch(false, article("b", hour), article("a", 2*hour))
-	require.Equal(t, []string{"fans a queued", "news a queued", "fans b queued", "news b queued"}, verdicts(f.add(queue.AddOptions{}, b)))
+	require.Equal(t, []string{"news a queued", "fans a queued", "news b queued", "fans b queued"}, verdicts(f.add(queue.AddOptions{}, b)))
 	again := f.add(queue.AddOptions{}, b)
 	require.Equal(t, 4, again.Already)
 	require.Equal(t, queue.AlreadyQueued, again.Decisions[0].Verdict)
@@ -60,7 +60,7 @@ func TestAnArticleTwiceInOneRunIsOneEntry(t *testing.T) {
 	for _, d := range added.Decisions {
 		reasons[d.Reason] = true
 	}
-	require.Contains(t, reasons, "queued by rule second", "the verdict names the rule that has it")
+	require.Contains(t, reasons, "queued by rule all", "the verdict names the rule that has it")
 }
 
 func TestFirstSightTakesOnlyWhatIsFresh(t *testing.T) {
@@ -104,7 +104,7 @@ func TestANewDestinationHasAFirstSightOfItsOwn(t *testing.T) {
 	f := newFleet(t)
 	b := batch(false, article("old", 25*hour), article("fresh", hour))
 	b.Seen = b.Seen[:1]
-	require.Equal(t, []string{"fans old skipped_baseline", "news old queued", "fans fresh queued", "news fresh queued"}, verdicts(f.add(queue.AddOptions{}, b)))
+	require.Equal(t, []string{"news old queued", "fans old skipped_baseline", "news fresh queued", "fans fresh queued"}, verdicts(f.add(queue.AddOptions{}, b)))
 }
 
 func TestALaterRunSkipsWhatIsOldAndTakesWhatIsUndated(t *testing.T) {
@@ -139,7 +139,7 @@ func TestOlderRecordsBlockTheirAddressEverywhere(t *testing.T) {
 	_, err = f.Store.Insert(context.Background(), []queue.Candidate{{Entry: e}})
 	require.NoError(t, err)
 	added := f.add(queue.AddOptions{}, batch(false, article("a", hour)))
-	require.Equal(t, []string{"fans a already_legacy", "news a already_legacy"}, verdicts(added))
+	require.Equal(t, []string{"news a already_legacy", "fans a already_legacy"}, verdicts(added))
 }
 
 func TestAFormerWebhookOfTheAccountStillCounts(t *testing.T) {
@@ -157,7 +157,7 @@ func TestAddressesByHandSkipAgeAndRulesButNotTheLedger(t *testing.T) {
 	f := newFleet(t)
 	byHand := queue.Batch{Articles: []queue.Article{{URL: "https://elsewhere.example/x", Title: "x", Published: now.Add(-9000 * hour)}}}
 	require.Equal(t, []string{"fans x queued"}, verdicts(f.add(queue.AddOptions{To: []string{"fans"}}, byHand)))
-	require.Equal(t, []string{"fans x already_queued", "news x queued"}, verdicts(f.add(queue.AddOptions{}, byHand)))
+	require.Equal(t, []string{"news x queued", "fans x already_queued"}, verdicts(f.add(queue.AddOptions{}, byHand)))
 }
 
 func TestFiltersLetThroughWhatTheyAskFor(t *testing.T) {
@@ -236,5 +236,5 @@ func TestWhatIsRecordedByHandCountsAsPosted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, added.Queued)
 	require.Equal(t, 1, added.Refused)
-	require.Equal(t, []string{"fans a queued", "news a already_posted"}, verdicts(f.add(queue.AddOptions{}, batch(false, article("a", hour)))))
+	require.Equal(t, []string{"news a already_posted", "fans a queued"}, verdicts(f.add(queue.AddOptions{}, batch(false, article("a", hour)))))
 }

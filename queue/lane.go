@@ -36,6 +36,15 @@ type dueEntry struct {
 	gone  bool
 }
 
+// lost is 0 for an entry whose worker died, and 1 for all others: what becomes of
+// the first need not wait until the destination may be sent to.
+func (d dueEntry) lost() int {
+	if d.entry.Status == Sending {
+		return 0
+	}
+	return 1
+}
+
 // waitError says that the lane is over for this run, and why, unless that was
 // said already.
 type waitError string

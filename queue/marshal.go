@@ -38,7 +38,7 @@ func AppendRecord(buf []byte, e *Entry) ([]byte, error) {
 	w.time("due_at", e.DueAt)
 	w.time("queued_at", e.QueuedAt)
 	w.time("posted_at", e.PostedAt)
-	if e.Attempts != 0 {
+	if e.Attempts != 0 || !e.Status.Final() {
 		w.member("attempts", strconv.Itoa(e.Attempts))
 	}
 	w.text("last_error", e.LastError)

@@ -160,7 +160,7 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 	}
 	for _, l := range lanes {
 		slices.SortStableFunc(l.due, func(a, b dueEntry) int {
-			return cmp.Or(a.entry.Due().Compare(b.entry.Due()), a.entry.QueuedAt.Compare(b.entry.QueuedAt))
+			return cmp.Or(a.lost()-b.lost(), a.entry.Due().Compare(b.entry.Due()), a.entry.QueuedAt.Compare(b.entry.QueuedAt))
 		})
 	}
 	return lanes, nil
