@@ -2,6 +2,7 @@ package jsonstore
 
 import (
 	"errors"
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -22,6 +23,24 @@ func reserve(f *os.File, from, size int64) (bool, error) {
 			return false, nil
 		default:
 			return true, &os.PathError{Op: "fallocate", Path: f.Name(), Err: err}
+		}
+	}
+}
+
+// seekData returns the first offset from at on at which the file may hold anything
+// but zeros. None: one that no file has.
+func seekData(f *os.File, at int64) (int64, error) {
+	for {
+		data, err := unix.Seek(int(f.Fd()), at, unix.SEEK_DATA)
+		switch {
+		case err == nil:
+			return data, nil
+		case errors.Is(err, unix.ENXIO):
+			return math.MaxInt64, nil
+		case errors.Is(err, unix.EINVAL):
+			return at, nil // a file system that cannot tell
+		case !errors.Is(err, unix.EINTR):
+			return 0, &os.PathError{Op: "seek", Path: f.Name(), Err: err}
 		}
 	}
 }

@@ -7,11 +7,13 @@ import (
 	"os"
 )
 
-// The journal's reserved space is doubled each time it is used up, within these
-// bounds: the first sync after it has grown takes several times as long.
+// Space for the journal is reserved in few and large pieces: each further piece of
+// a file makes every sync of it dearer. What is left over is given back by Close.
 const (
-	leastReserve = 256 << 10
-	mostReserve  = 8 << 20
+	leastReserve = 8 << 20
+	mostReserve  = 64 << 20
+	// growBy is how many times its length a longer journal is given.
+	growBy = 4
 )
 
 // journal is the open journal. All of it happens under the lock.
@@ -48,8 +50,12 @@ func (j *journal) fresh() (bool, error) {
 // on are no lines: a torn end, to be cut off. Damage below what was durable is a
 // *FileError.
 func (j *journal) readTail(apply func(event) error) (torn int64, err error) {
-	data, err := io.ReadAll(io.NewSectionReader(j.file, j.end, j.size-j.end))
+	limit, err := j.written()
 	if err != nil {
+		return 0, err
+	}
+	data := make([]byte, limit-j.end)
+	if _, err := j.file.ReadAt(data, j.end); err != nil {
 		return 0, err
 	}
 	for {
@@ -69,11 +75,33 @@ func (j *journal) readTail(apply func(event) error) (torn int64, err error) {
 		j.end += int64(len(line)) + 1
 		data = rest
 	}
-	data = bytes.TrimRight(data, "\x00")
 	if len(data) == 0 {
 		return 0, nil
 	}
 	return int64(len(data)), j.assess(data)
+}
+
+// written returns the offset behind the last byte from end on that is not zero.
+// All of the reserved space is looked at, since a loss of power may have left
+// zeros, and lines behind them.
+func (j *journal) written() (int64, error) {
+	limit := j.end
+	var buf [64 << 10]byte
+	for at := j.end; at < j.size; {
+		var err error
+		if at, err = seekData(j.file, at); err != nil || at >= j.size {
+			return limit, err
+		}
+		n, err := j.file.ReadAt(buf[:min(j.size-at, int64(len(buf)))], at)
+		if err != nil {
+			return 0, err
+		}
+		if text := bytes.TrimRight(buf[:n], "\x00"); len(text) > 0 {
+			limit = at + int64(len(text))
+		}
+		at += int64(n)
+	}
+	return limit, nil
 }
 
 // assess decides about bytes from end on that are no line. If a later line was
@@ -166,30 +194,29 @@ func (j *journal) sync() error {
 	return nil
 }
 
-// makeRoom reserves space for n more bytes.
+// makeRoom reserves space for n more bytes. Where that is all that fits, it
+// reserves no more.
 func (j *journal) makeRoom(n int64) error {
 	if j.plain || j.end+n <= j.size {
 		return nil
 	}
-	size := j.end + n + min(max(j.end, leastReserve), mostReserve)
-	ok, err := reserve(j.file, j.size, size)
-	if err != nil {
-		// Nearly full: what is needed may still fit.
-		size = j.end + n
-		ok, err = reserve(j.file, j.size, size)
-	}
-	if err != nil {
-		if terr := j.cutOff(); terr != nil {
-			return &poison{terr}
+	var err error
+	for _, spare := range []int64{min(max(growBy*j.end, leastReserve), mostReserve), 0} {
+		size := j.end + n + spare
+		var able bool
+		if able, err = reserve(j.file, j.size, size); err == nil {
+			j.plain = !able
+			if able {
+				j.size = size
+			}
+			return nil
 		}
-		return err
+		// What there was of it is given back.
+		if cerr := j.cutOff(); cerr != nil {
+			return &poison{cerr}
+		}
 	}
-	if !ok {
-		j.plain = true
-		return nil
-	}
-	j.size = size
-	return nil
+	return err
 }
 
 // trim gives back the reserved space.
