@@ -49,6 +49,7 @@ func TestABodyTemplateThatCouldMakeSomethingElseIsRefused(t *testing.T) {
 		"a range within a range":            {`[{{range .Categories}}{{range $.Categories}}1,{{end}}{{end}}2]`, "range within a range"},
 		"all fields at once":                {`{"a": {{.}}}`, "name one"},
 		"a noncharacter of the program's":   {"{\"a\": \"\ufdd0\"}", "no characters"},
+		"no UTF-8":                          {"{\"a\": \"\xe4\"}", "no characters"},
 		"a variable that becomes otherwise": {`{{$x := .Title}}{{$x = 1}}{"a": {{$x}}}`, "holds something else"},
 		"an address changed":                {`{"a": "{{truncate 9 .URL}}"}`, "would change an address"},
 		"an argument of another kind":       {`{"a": "{{join .Categories ","}}"}`, "wrong kind"},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
+	"unicode/utf8"
 )
 
 // syntax is what a template's output is written in. A state is a place in it, such
@@ -40,8 +41,8 @@ type variable struct {
 
 // parseTemplate reads a template whose holes can name these fields.
 func parseTemplate(text string, fields map[string]kind, all map[string]function, s syntax, fills template.FuncMap) (*template.Template, error) {
-	if strings.ContainsAny(text, valueMark+wholeMark+linkMark+endMark) {
-		return nil, errors.New("it holds code points that are no characters")
+	if !utf8.ValidString(text) || strings.ContainsAny(text, valueMark+wholeMark+linkMark+endMark) {
+		return nil, errors.New("it holds what are no characters")
 	}
 	names := map[string]any{}
 	for name := range all {

@@ -54,7 +54,10 @@ type line struct {
 
 func (c *console) Render(p poster.Post) (poster.Message, error) {
 	if c.json {
-		body, err := poster.JSON(line{p.ID, p.Destination, p.Text, p.Article.URL, p.Article.Title})
+		body, err := poster.JSON(line{
+			ID: p.ID, Destination: p.Destination, Text: poster.CleanText(p.Text),
+			URL: poster.CleanLine(p.Article.URL), Title: poster.CleanLine(p.Article.Title),
+		})
 		return poster.Message{ID: p.ID, Text: p.Text, Body: append(body, '\n')}, err
 	}
 	text := strings.ReplaceAll(poster.CleanText(p.Text), "\n", "\n  ")
