@@ -67,9 +67,8 @@ func (s *Store) search(ctx context.Context, wants []want) (*history, error) {
 	} else {
 		found, err = scanHistory(ctx, s.files.posted, wants)
 	}
-	if _, ok := errors.AsType[*FileError](err); ok {
-		s.unreadable.Store(true)
-	}
+	_, unreadable := errors.AsType[*FileError](err)
+	s.unreadable.Store(unreadable)
 	return found, err
 }
 
