@@ -71,7 +71,7 @@ func TestARequestIsMadeOnceAndCannotBeRepeatedByTheTransport(t *testing.T) {
 	var got *http.Request
 	c := client(roundTrip(func(r *http.Request) (*http.Response, error) {
 		got = r
-		return &http.Response{StatusCode: 204, Body: http.NoBody}, nil
+		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody}, nil
 	}))
 	_, err := c.Do(t.Context(), poster.Request{
 		URL: poster.NewSecret(" http://a.example/x "), Header: http.Header{"user-agent": {"another"}}, Body: []byte("{}"),
@@ -131,7 +131,7 @@ func TestAProxyThatRefusesMeansThatNothingWasSent(t *testing.T) {
 func TestAnAnswerIsReadUpToAMebibyte(t *testing.T) {
 	t.Parallel()
 	c := client(roundTrip(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(strings.Repeat("x", 2<<20)))}, nil
+		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(strings.Repeat("x", 2<<20)))}, nil
 	}))
 	r, err := c.Do(t.Context(), poster.Request{URL: poster.NewSecret("http://a.example")})
 	require.NoError(t, err)
@@ -163,6 +163,15 @@ func TestRedactingCutsOutEverySpellingOfASecret(t *testing.T) {
 	} {
 		require.Equal(t, want, c.Redact(said), "%q", said)
 	}
+}
+
+func TestAnythingCanBeASecret(t *testing.T) {
+	t.Parallel()
+	for _, secret := range []string{"", " ", "://", "////://", "=://=", "https://", "http://%zz/SECRET", "a", "\xff\xfe\xfd\xfc"} {
+		c := client(nil, secret)
+		require.Equal(t, "nothing to hide", c.Redact("nothing to hide"), "%q", secret)
+	}
+	require.Equal(t, "at [redacted]", client(nil, "http://%zz/SECRET").Redact("at SECRET"))
 }
 
 func TestAReceiptIsCleanAndWithinBounds(t *testing.T) {

@@ -14,8 +14,15 @@ type redactor struct{ replacer *strings.Replacer }
 // message.
 const shortest = 4
 
-// common are the parts of webhook addresses that are no secrets.
-var common = []string{"api", "hook", "hooks", "http", "https", "json", "post", "services", "true", "false", "webhook", "webhooks", "workflows"}
+// common reports whether a word stands in many webhooks and is no secret.
+func common(word string) bool {
+	switch strings.ToLower(word) {
+	case "api", "hook", "hooks", "http", "https", "json", "post", "services", "true", "false",
+		"webhook", "webhooks", "workflows":
+		return true
+	}
+	return false
+}
 
 // newRedactor returns one that knows the secrets in every spelling in which a
 // server or a library might repeat them: of an address also its parts, since an
@@ -53,7 +60,7 @@ func newRedactor(secrets []Secret) redactor {
 
 // hidden reports whether a secret or a part of one is cut out.
 func hidden(text string) bool {
-	return len(text) >= shortest && !slices.Contains(common, strings.ToLower(text))
+	return len(text) >= shortest && !common(text)
 }
 
 // spellings returns a text as it is, escaped for addresses, and in base64.
@@ -71,7 +78,7 @@ func addressParts(text string) []string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		if strings.Contains(text, "://") {
-			return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/?&=:@#", r) })[1:]
+			return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("/?&=:@#", r) })
 		}
 		return nil
 	}

@@ -90,7 +90,7 @@ func reset(_ int64, c net.Conn) bool {
 // serveRaw starts a server that counts its requests and does with each as f says.
 func serveRaw(t *testing.T, f fault) *rawServer {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	s := &rawServer{url: "http://" + l.Addr().String()}
