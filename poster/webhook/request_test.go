@@ -76,6 +76,21 @@ func TestASecretSignsAsStandardWebhooksSays(t *testing.T) {
 	}
 }
 
+// TestASignatureIsTheOneOfThePublishedExample holds it against the example that
+// the libraries of Standard Webhooks are tested with.
+func TestASignatureIsTheOneOfThePublishedExample(t *testing.T) {
+	t.Parallel()
+	s := postertest.Serve(t, fixture().Delivered)
+	p, err := webhook.Driver().New(
+		postertest.Settings{"webhook": s.URL, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
+		poster.Options{Destination: "account", HTTP: &http.Client{}, Now: func() time.Time { return time.Unix(1614265330, 0) }},
+	)
+	require.NoError(t, err)
+	_, err = p.Post(t.Context(), poster.Message{ID: "msg_p5jXN8AQM9LWM0D4loKWxJek", Body: []byte(`{"test": 2432232314}`)})
+	require.NoError(t, err)
+	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", s.Requests()[0].Header.Get("webhook-signature"))
+}
+
 func TestABodyOfOnesOwnIsValidJSONWhateverTheTitleHolds(t *testing.T) {
 	t.Parallel()
 	body := `{"msg": "New: {{.Title}} {{.URL}}", "raw": {{.Title}}, "tags": {{.Categories}}, "n": 1}`
@@ -103,7 +118,7 @@ func TestWrongSettingsAreErrorsThatShowNoSecret(t *testing.T) {
 		"no webhook":                 {},
 		"another scheme":             {"webhook": "ftp://" + postertest.Secret},
 		"a secret that is no base64": {"webhook": "https://x.example", "secret": "whsec_***" + postertest.Secret},
-		"a secret that is short":     {"webhook": "https://x.example", "secret": "whsec_YWJj"},
+		"a secret that is empty":     {"webhook": "https://x.example", "secret": "whsec_"},
 		"a header of ours":           {"webhook": "https://x.example", "headers": map[string]string{"idempotency-key": postertest.Secret}},
 		"a header with a line":       {"webhook": "https://x.example", "headers": map[string]string{"X-A": postertest.Secret + "\r\nX-B: 1"}},
 		"a body that is no JSON":     {"webhook": "https://x.example", "body": `{"a": {{.Title}}`},
