@@ -93,6 +93,11 @@ func (p *Processor) Run(ctx context.Context, o ProcessOptions) (Processed, error
 		pass.limited = true
 		pass.left.Store(int64(o.Limit))
 	}
+	if !o.DryRun {
+		if err := p.Queue.followConfig(ctx); err != nil {
+			return pass.done, err
+		}
+	}
 	lanes, err := pass.lanes(ctx)
 	if err != nil {
 		return pass.done, err
@@ -135,7 +140,7 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 		// Claims whose lease is not over yet are looked at too, for dead workers.
 		until = until.Add(Lease)
 	}
-	byName := make(map[string]*lane)
+	byName := make(map[line]*lane)
 	var lanes []*lane
 	for e, err := range p.Queue.Store.Due(ctx, until) {
 		if err != nil {
@@ -149,10 +154,11 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 		if d == nil || len(p.o.To) > 0 && !slices.Contains(p.o.To, d.Name) {
 			continue
 		}
-		l := byName[d.Name]
+		key := line{d.Name, p.Queue.shadow(e)}
+		l := byName[key]
 		if l == nil {
-			l = &lane{pass: p, d: d, traits: d.Poster.Traits()}
-			byName[d.Name] = l
+			l = &lane{pass: p, d: d, traits: d.Poster.Traits(), shadow: key.shadow}
+			byName[key] = l
 			lanes = append(lanes, l)
 		}
 		l.due = append(l.due, dueEntry{e, gone})
