@@ -56,8 +56,10 @@ type AddOptions struct {
 type Added struct {
 	// Matched counts article × rule × destination; the others say with what verdict.
 	Matched, Queued, Already, Skipped, Held, Refused int
-	// Filtered counts what a rule's match or exclude left out.
-	Filtered int
+	// Filtered counts what a rule's match or exclude left out, and FilteredBy by
+	// which rule.
+	Filtered   int
+	FilteredBy map[string]int
 	// Decisions are one for each that matched, oldest article first.
 	Decisions []Decision
 }
@@ -165,7 +167,7 @@ func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
 				case r.takes(a):
 					added.Decisions = append(added.Decisions, q.decision(a, r, d, site))
 				default:
-					added.Filtered++
+					added.filter(r.Name)
 				}
 			}
 		}
@@ -422,6 +424,14 @@ func (d *Decision) status() Status {
 	default:
 		return Queued
 	}
+}
+
+func (a *Added) filter(rule string) {
+	if a.FilteredBy == nil {
+		a.FilteredBy = make(map[string]int)
+	}
+	a.Filtered++
+	a.FilteredBy[rule]++
 }
 
 func (a *Added) count() {
