@@ -307,7 +307,12 @@ func (a *app) printEnqueued(f *fleet, r *enqueueReport) {
 			a.printf("%-9s %s  %s: %s\n", "refused", e.Destination, e.URL, e.Reason)
 		}
 	}
-	a.printf("matched=%d queued=%d already=%d skipped=%d held=%d refused=%d\n",
+	a.printf("%s\n", r.sum())
+}
+
+// sum is the report in one line.
+func (r *enqueueReport) sum() string {
+	return fmt.Sprintf("matched=%d queued=%d already=%d skipped=%d held=%d refused=%d",
 		r.Matched, r.Queued, r.Already, r.Skipped, r.Held, r.Refused)
 }
 

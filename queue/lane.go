@@ -136,6 +136,7 @@ func (l *lane) serve(ctx context.Context, d dueEntry) error {
 		return err
 	}
 	claim := l.claim()
+	claimed := l.observe("claim")
 	e, err := store.Update(ctx, e.ID, func(e Entry) (Entry, error) {
 		e, err := TakeClaim(e, l.Queue.now(), d.gone, l.honoured(e), claim, message)
 		if err == nil {
@@ -143,6 +144,7 @@ func (l *lane) serve(ctx context.Context, d dueEntry) error {
 		}
 		return e, err
 	})
+	claimed()
 	if err != nil {
 		return err
 	}
@@ -225,6 +227,7 @@ func (l *lane) post(ctx context.Context, e Entry) (poster.Receipt, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()
+	defer l.observe("send")()
 	return l.d.Poster.Post(ctx, e.Message)
 }
 

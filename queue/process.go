@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,9 @@ type Processor struct {
 	Token func() string
 	// Report is told of every attempt as it ends, one at a time. Nil: nobody is.
 	Report func(Sent)
+	// Observe is told how long each step took, which is claim or send, perhaps
+	// several at a time. Nil: nobody is.
+	Observe func(step string, took time.Duration)
 }
 
 // ProcessOptions steer one pass.
@@ -108,13 +112,36 @@ func (p *Processor) Run(ctx context.Context, o ProcessOptions) (Processed, error
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
+			defer pass.caught()
 			if err := l.run(ctx); err != nil {
 				pass.fail(err)
 			}
 		})
 	}
 	wg.Wait()
+	if pass.panicked != nil {
+		panic(pass.panicked)
+	}
 	return pass.done, pass.err
+}
+
+// caught keeps a panic of a lane until the others have finished, so that it reaches
+// whoever called Run.
+func (p *pass) caught() {
+	if v := recover(); v != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
+	}
+}
+
+// observe returns a function to call at the end of the step that begins now.
+func (p *Processor) observe(step string) func() {
+	if p.Observe == nil {
+		return func() {}
+	}
+	begin := p.Queue.Now()
+	return func() { p.Observe(step, p.Queue.Now().Sub(begin)) }
 }
 
 func (q *Queue) now() time.Time { return q.Now().UTC().Truncate(time.Millisecond) }
@@ -130,6 +157,8 @@ type pass struct {
 	mu   sync.Mutex
 	done Processed
 	err  error
+	// panicked is what a lane panicked with. Nil: none did.
+	panicked any
 }
 
 // lanes sorts what is due by destination, oldest first. Entries that belong to no
