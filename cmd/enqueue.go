@@ -114,6 +114,11 @@ func (a *app) enqueue(ctx context.Context, f *fleet, o enqueueOptions) (*enqueue
 		if err := got.save(ctx, f); err != nil {
 			return nil, err
 		}
+		if !o.byHand() && len(o.sources) == 0 {
+			if err := f.queue.NoteRules(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return newEnqueueReport(got, added, o.dryRun), nil
 }
@@ -142,9 +147,13 @@ func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collect
 		}
 		progress[s.Name] = p
 	}
-	var err error
-	// A source that has not changed would have no newest articles to show.
-	if got.results, err = a.poll(ctx, f, o.sources, progress, o.latest > 0); err != nil {
+	// A source that has not changed would have no newest articles to show, nor any
+	// for a rule that was edited.
+	edited, err := f.queue.RulesEdited(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if got.results, err = a.poll(ctx, f, o.sources, progress, edited || o.latest > 0); err != nil {
 		return nil, err
 	}
 	for _, r := range got.results {

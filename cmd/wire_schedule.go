@@ -57,6 +57,14 @@ func filterText(f queue.Filter) string {
 	return fmt.Sprintf("%q %q %q", title, url, f.Categories)
 }
 
+// mode is live or shadow.
+func mode(r queue.Rule) string {
+	if r.Shadow {
+		return "shadow"
+	}
+	return "live"
+}
+
 // editedNote says that a rule means something else than it did before. Empty: it
 // does not. A shadow rule's record was then made by another rule.
 func editedNote(r queue.Rule, e queue.Edited, zone *time.Location) string {

@@ -104,7 +104,7 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 	oldestFirst(decisions)
 
 	if !o.DryRun {
-		if err := q.followConfig(ctx); err != nil {
+		if err := q.replan(ctx); err != nil {
 			return Added{}, err
 		}
 	}

@@ -72,8 +72,21 @@ type Edited struct {
 // Edited reports whether the rule has meant something else before.
 func (e Edited) Edited() bool { return e.Since.After(e.Before) }
 
-// noteRules remembers what the rules mean in this run.
-func (q *Queue) noteRules(ctx context.Context) error {
+// RulesEdited reports whether a rule means something else than in the last run
+// whose rules were noted.
+func (q *Queue) RulesEdited(ctx context.Context) (bool, error) {
+	for _, r := range q.Rules {
+		known, err := ReadBook[Edited](ctx, q.Store, RuleBook(r.Name))
+		if err != nil || known.Meaning != r.Meaning {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// NoteRules remembers what the rules mean in this run, once everything was looked
+// at by them.
+func (q *Queue) NoteRules(ctx context.Context) error {
 	now := q.now()
 	for _, r := range q.Rules {
 		known, err := ReadBook[Edited](ctx, q.Store, RuleBook(r.Name))

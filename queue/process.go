@@ -98,7 +98,7 @@ func (p *Processor) Run(ctx context.Context, o ProcessOptions) (Processed, error
 		pass.left.Store(int64(o.Limit))
 	}
 	if !o.DryRun {
-		if err := p.Queue.followConfig(ctx); err != nil {
+		if err := p.Queue.replan(ctx); err != nil {
 			return pass.done, err
 		}
 	}

@@ -157,14 +157,6 @@ func (d *Destination) slotted(e Entry) bool {
 	return d.Slots != nil && e.Attempts == 0 && e.Reason != byHand
 }
 
-// followConfig makes of the ledger what the config asks for since it was edited.
-func (q *Queue) followConfig(ctx context.Context) error {
-	if err := q.noteRules(ctx); err != nil {
-		return err
-	}
-	return q.replan(ctx)
-}
-
 // replan gives new due times to what is queued at destinations whose slots have
 // changed, in the order in which it was queued. What was tried already, what a
 // person gave its time, and what an earlier program planned stays as it is.
