@@ -307,6 +307,9 @@ func (a *app) printEnqueued(f *fleet, r *enqueueReport) {
 		switch queue.Verdict(e.Verdict) {
 		case queue.VerdictQueued:
 			a.printf("%-9s %s  %s  due %s\n", "queued", e.Destination, e.URL, when(time.Time(e.DueAt), f.cfg.Timezone))
+			if e.Reason != "" {
+				a.printf("%-9s %s\n", "", e.Reason)
+			}
 		case queue.VerdictHeld:
 			if !shown[e.Reason] {
 				a.printf("%-9s %s: %s\n", "held", e.Source, e.Reason)
