@@ -47,9 +47,11 @@ type job struct {
 
 	// Under the daemon's mu: how the last run ended, and when; and when one that
 	// did not fail ended last.
-	lastErr         string
-	lastAt, goodAt  time.Time
-	running, failed bool
+	lastErr        string
+	lastAt, goodAt time.Time
+	running        bool
+	// failed: it failed, or somebody has to act. broken: it failed.
+	failed, broken bool
 }
 
 func (a *app) runServe(ctx context.Context) error {
@@ -149,8 +151,9 @@ func (d *daemon) run(ctx context.Context, j *job) {
 	}
 	d.mu.Lock()
 	now := d.env.Now()
-	j.running, j.failed, j.lastAt, j.lastErr = false, failed, now, ""
-	if failed {
+	j.running, j.lastAt, j.lastErr = false, now, ""
+	j.failed, j.broken = failed, failed && code != exitNeedsPerson
+	if j.broken {
 		j.lastErr = summary
 	} else {
 		j.goodAt = now

@@ -42,14 +42,14 @@ type jobHealth struct {
 	Error       string   `json:"error,omitempty"`
 }
 
-// health answers 200 while the last run of each job went well, or there was none
+// health answers 200 while the last run of each job did its work, or there was none
 // yet, and else 503.
 func (d *daemon) health(w http.ResponseWriter, _ *http.Request) {
 	status, jobs := http.StatusOK, make(map[string]jobHealth)
 	d.mu.Lock()
 	for _, j := range d.jobs {
 		jobs[j.name] = jobHealth{j.running, jsonTime(j.lastAt), jsonTime(j.goodAt), j.lastErr}
-		if j.failed {
+		if j.broken {
 			status = http.StatusServiceUnavailable
 		}
 	}
