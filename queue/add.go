@@ -251,7 +251,7 @@ func judge(decisions []Decision, known []Known, batches []Batch, sources map[str
 		k := known[n]
 		n++
 		earlier := first[k.ID]
-		if earlier != nil && !(earlier.status() == Skipped && len(earlier.skips) > 0) {
+		if earlier != nil && (earlier.status() != Skipped || len(earlier.skips) == 0) {
 			d.known(Known{ID: k.ID, Status: earlier.status(), Rule: earlier.Entry.Rule})
 			continue
 		}

@@ -155,12 +155,16 @@ func (d *Decision) bucket(known int64, now time.Time, zone *time.Location) {
 type counts map[string]counted
 
 // recall gives the decisions of rules that are not plain their buckets, and a
-// verdict to those whose article was decided against before, or whose occurrence
-// is not one to be announced.
+// verdict to those whose article was decided against before, whose address waits in
+// an older record without a webhook, or whose occurrence is not one to be announced.
 func (q *Queue) recall(ctx context.Context, decisions []Decision, now time.Time) (counts, error) {
 	books := make(counts)
 	var asked []*Decision
-	var skips []Candidate
+	var candidates []Candidate
+	ask := func(d *Decision, keys []dedupe.Key) {
+		asked = append(asked, d)
+		candidates = append(candidates, Candidate{Entry: Entry{ID: keys[0].ID(), Key: keys[0]}, Aliases: keys[1:]})
+	}
 	for i := range decisions {
 		d := &decisions[i]
 		if d.keys == nil {
@@ -175,22 +179,30 @@ func (q *Queue) recall(ctx context.Context, decisions []Decision, now time.Time)
 			known = book.Seen[d.occurrence]
 		}
 		d.bucket(known, now, q.zone())
-		if d.Verdict == "" && len(d.skips) > 0 {
-			asked = append(asked, d)
-			skips = append(skips, Candidate{Entry: Entry{ID: d.skips[0].ID(), Key: d.skips[0]}, Aliases: d.skips[1:]})
+		if d.Verdict != "" {
+			continue
 		}
+		if len(d.skips) > 0 {
+			ask(d, d.skips)
+		}
+		ask(d, []dedupe.Key{{URL: d.page}})
 	}
-	if len(skips) == 0 {
+	if len(candidates) == 0 {
 		return books, nil
 	}
-	known, err := q.Store.Lookup(ctx, skips)
+	known, err := q.Store.Lookup(ctx, candidates)
 	if err != nil {
 		return nil, err
 	}
 	for i, k := range known {
-		// One without a state is another candidate of this call.
-		if !k.New() && k.Status != "" {
-			asked[i].Verdict, asked[i].Reason = AlreadySkipped, string(k.Status)
+		d := asked[i]
+		switch {
+		case k.New(), k.Status == "", d.Verdict != "":
+			// One without a state is another candidate of this call.
+		case !k.URLOnly:
+			d.Verdict, d.Reason = AlreadySkipped, string(k.Status)
+		case !k.Status.Final():
+			d.known(k)
 		}
 	}
 	return books, nil

@@ -135,14 +135,18 @@ func TestRulesThatCountDoNotSilenceEachOther(t *testing.T) {
 	require.Equal(t, 3, f.add(queue.AddOptions{}, batch(false, article("a", hour))).Queued)
 }
 
-func TestOnlyOnceHeedsRecordsWithoutAWebhook(t *testing.T) {
+func TestOnlyOnceHeedsPostedRecordsWithoutAWebhook(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		period  dedupe.Period
+		status  queue.Status
 		verdict queue.Verdict
-	}{{dedupe.Once, queue.AlreadyLegacy}, {dedupe.Daily, queue.VerdictQueued}} {
+	}{
+		{dedupe.Once, queue.Posted, queue.AlreadyLegacy}, {dedupe.Daily, queue.Posted, queue.VerdictQueued},
+		{dedupe.Once, queue.Held, queue.AlreadyLegacy}, {dedupe.Daily, queue.Held, queue.AlreadyLegacy},
+	} {
 		f := cadenced(t, dedupe.Cadence{Period: test.period}, queue.PerArticle)
-		legacy := queue.Entry{Key: dedupe.Key{URL: "https://example.jp/a"}, Article: queue.Article{URL: "https://example.jp/a"}, Status: queue.Posted}
+		legacy := queue.Entry{Key: dedupe.Key{URL: "https://example.jp/a"}, Article: queue.Article{URL: "https://example.jp/a"}, Status: test.status}
 		legacy.ID = legacy.Key.ID()
 		_, err := f.Store.Insert(context.Background(), []queue.Candidate{{Entry: legacy}})
 		require.NoError(t, err)
