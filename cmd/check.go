@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ type checkReport struct {
 type checkLine struct {
 	// What is config, secrets, destination, source, state, guard or clock.
 	What string `json:"what"`
-	// Name is that of the destination or source.
+	// Name is that of the destination, source or rule.
 	Name string `json:"name,omitempty"`
 	// Result is ok, warning, failed or skipped.
 	Result string `json:"result"`
@@ -166,6 +167,7 @@ func (r *checkReport) state(ctx context.Context, a *app, f *fleet) {
 			stray++
 		}
 	}
+	r.rules(ctx, f)
 	fleet, bookErr := queue.ReadBook[queue.Pacing](ctx, store, queue.FleetBook)
 	r.outcome("state", "", fmt.Sprintf("%d %s in %s", entries, plural(entries, "entry", "entries"), f.cfg.State.Dir), errors.Join(err, bookErr, store.Close()))
 	for _, w := range store.Warnings() {
@@ -176,5 +178,16 @@ func (r *checkReport) state(ctx context.Context, a *app, f *fleet) {
 	}
 	if fleet.Paused != nil {
 		r.add("state", "", "warning", "everything is paused: %s", fleet.Paused.Reason)
+	}
+}
+
+// rules tells which rules mean something else than they did. A record that cannot be
+// read is reported with the state.
+func (r *checkReport) rules(ctx context.Context, f *fleet) {
+	for _, rule := range f.queue.Rules {
+		e, err := queue.ReadBook[queue.Edited](ctx, f.queue.Store, queue.RuleBook(rule.Name))
+		if note := editedNote(rule, e, f.cfg.Timezone); err != nil || note != "" {
+			r.add("rule", rule.Name, "warning", "%s, %s", mode(rule), cmp.Or(note, fmt.Sprint(err)))
+		}
 	}
 }

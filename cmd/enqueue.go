@@ -114,6 +114,11 @@ func (a *app) enqueue(ctx context.Context, f *fleet, o enqueueOptions) (*enqueue
 		if err := got.save(ctx, f); err != nil {
 			return nil, err
 		}
+		if !o.byHand() && len(o.sources) == 0 {
+			if err := f.queue.NoteRules(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return newEnqueueReport(got, added, o.dryRun), nil
 }
@@ -142,9 +147,13 @@ func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collect
 		}
 		progress[s.Name] = p
 	}
-	var err error
-	// A source that has not changed would have no newest articles to show.
-	if got.results, err = a.poll(ctx, f, o.sources, progress, o.latest > 0); err != nil {
+	// A source that has not changed would have no newest articles to show, nor any
+	// for a rule that was edited.
+	edited, err := f.queue.RulesEdited(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if got.results, err = a.poll(ctx, f, o.sources, progress, edited || o.latest > 0); err != nil {
 		return nil, err
 	}
 	for _, r := range got.results {
@@ -298,6 +307,9 @@ func (a *app) printEnqueued(f *fleet, r *enqueueReport) {
 		switch queue.Verdict(e.Verdict) {
 		case queue.VerdictQueued:
 			a.printf("%-9s %s  %s  due %s\n", "queued", e.Destination, e.URL, when(time.Time(e.DueAt), f.cfg.Timezone))
+			if e.Reason != "" {
+				a.printf("%-9s %s\n", "", e.Reason)
+			}
 		case queue.VerdictHeld:
 			if !shown[e.Reason] {
 				a.printf("%-9s %s: %s\n", "held", e.Source, e.Reason)
@@ -307,7 +319,12 @@ func (a *app) printEnqueued(f *fleet, r *enqueueReport) {
 			a.printf("%-9s %s  %s: %s\n", "refused", e.Destination, e.URL, e.Reason)
 		}
 	}
-	a.printf("matched=%d queued=%d already=%d skipped=%d held=%d refused=%d\n",
+	a.printf("%s\n", r.sum())
+}
+
+// sum is the report in one line.
+func (r *enqueueReport) sum() string {
+	return fmt.Sprintf("matched=%d queued=%d already=%d skipped=%d held=%d refused=%d",
 		r.Matched, r.Queued, r.Already, r.Skipped, r.Held, r.Refused)
 }
 

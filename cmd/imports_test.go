@@ -53,6 +53,7 @@ var thirdParties = []thirdParty{
 	{module: "github.com/go-json-experiment/json", by: []string{"queue", "queue/jsonstore", "queue/firestore", "queue/storetest"}},
 	{module: "github.com/google/uuid", by: []string{"dedupe", "queue/jsonstore"}},
 	{module: "github.com/mmcdole/gofeed", by: []string{"queue/collect"}},
+	{module: "github.com/prometheus/client_golang", by: []string{"cmd"}},
 	{module: "github.com/rivo/uniseg", by: []string{"poster"}},
 	{module: "github.com/robfig/cron/v3", by: []string{"queue", "cmd"}},
 	{module: "github.com/rogpeppe/go-internal", tests: true},

@@ -3,6 +3,7 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"bot/queue"
 
@@ -33,7 +34,7 @@ func newResumeCmd(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, names []string) error {
 			return a.setPause(c.Context(), "resume", names, func(_ *fleet, p *queue.Pacing) {
 				// Whoever resumes has mended what was wrong, so nothing waits for a back-off.
-				*p = queue.Pacing{LastSentAt: p.LastSentAt}
+				p.Paused, p.NotBefore = nil, time.Time{}
 			})
 		},
 	}

@@ -65,8 +65,14 @@ func (a *app) runProcess(ctx context.Context, o processOptions) error {
 // process makes one pass over what is due. The report tells what was done, with an
 // error too; it is nil if that was nothing.
 func (a *app) process(ctx context.Context, f *fleet, o processOptions) (*processReport, error) {
+	return a.processWith(ctx, f, o, nil)
+}
+
+// processWith is process that tells observe how long its steps took.
+func (a *app) processWith(ctx context.Context, f *fleet, o processOptions, observe func(string, time.Duration)) (*processReport, error) {
 	bar := a.progress("sent", 0)
 	p := a.processor(f)
+	p.Observe = observe
 	p.Report = func(s queue.Sent) { bar.step(s.Destination) }
 	done, err := p.Run(ctx, queue.ProcessOptions{Limit: o.limit, To: o.to, DryRun: o.dryRun})
 	bar.done()
@@ -178,6 +184,11 @@ func (a *app) printProcessed(f *fleet, r *processReport) {
 			a.printf("          it may have been announced: look there, then `bot resolve %s --posted`, `--resend` or `--drop`\n", e.ID)
 		}
 	}
-	a.printf("due=%d posted=%d shadow=%d later=%d failed=%d uncertain=%d\n",
+	a.printf("%s\n", r.sum())
+}
+
+// sum is the report in one line.
+func (r *processReport) sum() string {
+	return fmt.Sprintf("due=%d posted=%d shadow=%d later=%d failed=%d uncertain=%d",
 		r.Due, r.Posted, r.Shadow, r.Later, r.Failed, r.Uncertain)
 }

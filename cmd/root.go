@@ -154,8 +154,8 @@ func newRootCmd(a *app) *cobra.Command {
 	flags.StringVar(&a.logLevel, "log-level", "info", "what to log on stderr: debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "text", "how to log: text or json")
 	root.AddCommand(
-		newInitCmd(a), newEnqueueCmd(a), newProcessCmd(a), newRunCmd(a), newStatusCmd(a),
-		newQueueCmd(a), newPostedCmd(a), newResolveCmd(a), newPreviewCmd(a), newExplainCmd(a), newCheckCmd(a),
+		newInitCmd(a), newEnqueueCmd(a), newProcessCmd(a), newRunCmd(a), newServeCmd(a), newStatusCmd(a),
+		newQueueCmd(a), newPostedCmd(a), newResolveCmd(a), newPreviewCmd(a), newExplainCmd(a), newBacktestCmd(a), newCheckCmd(a),
 		newPauseCmd(a), newResumeCmd(a), newExportCmd(a), newImportCmd(a), newDemoCmd(a), newVersionCmd(a),
 	)
 	return root

@@ -38,6 +38,7 @@ type statusReport struct {
 	Counts       map[queue.Status]int `json:"counts"`
 	Destinations []destinationStatus  `json:"destinations"`
 	Sources      []sourceStatus       `json:"sources"`
+	Rules        []ruleStatus         `json:"rules"`
 	NeedsPerson  []personStatus       `json:"needs_person"`
 }
 
@@ -55,16 +56,37 @@ type destinationStatus struct {
 	NextDue       jsonTime `json:"next_due"`
 	OldestWaiting jsonTime `json:"oldest_waiting"`
 	LastPosted    jsonTime `json:"last_posted"`
-	NotBefore     jsonTime `json:"not_before"`
-	Paused        string   `json:"paused,omitempty"`
+	// Shadow counts what was done in shadow mode; Posted does not.
+	Shadow int `json:"shadow"`
+	// NeedsPerson counts what waits for somebody to decide.
+	NeedsPerson int `json:"needs_person"`
+	// QuietUntil is null unless it is quiet now.
+	QuietUntil jsonTime `json:"quiet_until"`
+	NotBefore  jsonTime `json:"not_before"`
+	Paused     string   `json:"paused,omitempty"`
 }
 
 type sourceStatus struct {
-	Name         string   `json:"name"`
-	LastSuccess  jsonTime `json:"last_success"`
-	LastArticle  jsonTime `json:"last_article"`
+	Name        string   `json:"name"`
+	LastSuccess jsonTime `json:"last_success"`
+	LastArticle jsonTime `json:"last_article"`
+	// LastNew is when an article was last new to a run.
+	LastNew jsonTime `json:"last_new"`
+	// SilentSince is null unless it has been silent for longer than usual, which is
+	// UsualSeconds between two articles.
+	SilentSince  jsonTime `json:"silent_since"`
+	UsualSeconds int      `json:"usual_seconds,omitempty"`
 	FailingSince jsonTime `json:"failing_since"`
 	Error        string   `json:"error,omitempty"`
+}
+
+type ruleStatus struct {
+	Name string `json:"name"`
+	Mode string `json:"mode"`
+	// EditedSince is when a run first had the rule as it is, if it was another
+	// before. Edited says so in words.
+	EditedSince jsonTime `json:"edited_since"`
+	Edited      string   `json:"edited,omitempty"`
 }
 
 type personStatus struct {
@@ -80,6 +102,7 @@ func (a *app) status(ctx context.Context, f *fleet) (*statusReport, error) {
 		Command: "status", Counts: make(map[queue.Status]int),
 		State:       stateStatus{Backend: f.cfg.State.Backend, Dir: f.cfg.State.Dir, Guard: "open"},
 		NeedsPerson: []personStatus{}, Sources: []sourceStatus{}, Destinations: []destinationStatus{},
+		Rules: []ruleStatus{},
 	}
 	if err := a.guard().Check(); err != nil {
 		s.State.Guard = err.Error()
@@ -90,7 +113,11 @@ func (a *app) status(ctx context.Context, f *fleet) (*statusReport, error) {
 	if err := s.readPacing(ctx, f); err != nil {
 		return nil, err
 	}
-	if err := s.readEntries(ctx, f); err != nil {
+	rhythms, err := s.readEntries(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.readRules(ctx, f); err != nil {
 		return nil, err
 	}
 	for _, source := range f.sources {
@@ -98,8 +125,11 @@ func (a *app) status(ctx context.Context, f *fleet) (*statusReport, error) {
 		if err != nil {
 			return nil, err
 		}
+		r := rhythms[source.Name]
+		silent, usual := r.silent(f.queue.Now())
 		s.Sources = append(s.Sources, sourceStatus{
 			Name: source.Name, LastSuccess: jsonTime(p.LastSuccess), LastArticle: jsonTime(p.LastArticle),
+			LastNew: jsonTime(r.lastNew), SilentSince: jsonTime(silent), UsualSeconds: int(usual.Seconds()),
 			FailingSince: jsonTime(p.FailingSince), Error: p.LastError,
 		})
 	}
@@ -114,7 +144,8 @@ func (s *statusReport) readPacing(ctx context.Context, f *fleet) error {
 	if fleet.Paused != nil {
 		s.Paused = fleet.Paused.Reason
 	}
-	for _, name := range f.destinationNames() {
+	for _, queued := range f.queue.Destinations {
+		name := queued.Name
 		p, err := queue.ReadBook[queue.Pacing](ctx, f.queue.Store, queue.DestinationBook(name))
 		if err != nil {
 			return err
@@ -126,15 +157,42 @@ func (s *statusReport) readPacing(ctx context.Context, f *fleet) error {
 		if p.Paused != nil {
 			d.Paused = p.Paused.Reason
 		}
+		if until := queued.Quiet.Until(f.queue.Now()); until.After(f.queue.Now()) {
+			d.QuietUntil = jsonTime(until)
+		}
 		s.Destinations = append(s.Destinations, d)
 	}
 	return nil
 }
 
-func (s *statusReport) readEntries(ctx context.Context, f *fleet) error {
-	for e, err := range f.queue.Store.All(ctx) {
+// readRules tells which rules mean something else than they did.
+func (s *statusReport) readRules(ctx context.Context, f *fleet) error {
+	for _, r := range f.queue.Rules {
+		e, err := queue.ReadBook[queue.Edited](ctx, f.queue.Store, queue.RuleBook(r.Name))
 		if err != nil {
 			return err
+		}
+		rule := ruleStatus{Name: r.Name, Mode: mode(r), Edited: editedNote(r, e, f.cfg.Timezone)}
+		if rule.Edited != "" && e.Meaning == r.Meaning {
+			rule.EditedSince = jsonTime(e.Since)
+		}
+		s.Rules = append(s.Rules, rule)
+	}
+	return nil
+}
+
+// readEntries reads the whole ledger, and returns the rhythm of each source.
+func (s *statusReport) readEntries(ctx context.Context, f *fleet) (map[string]*rhythm, error) {
+	rhythms := make(map[string]*rhythm)
+	for _, name := range f.sourceNames() {
+		rhythms[name] = &rhythm{}
+	}
+	for e, err := range f.queue.Store.All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if r := rhythms[e.Article.Source]; r != nil {
+			r.note(e)
 		}
 		s.Counts[e.Status]++
 		name := f.nameOf(e)
@@ -153,7 +211,7 @@ func (s *statusReport) readEntries(ctx context.Context, f *fleet) error {
 	slices.SortFunc(s.NeedsPerson, func(x, y personStatus) int {
 		return cmp.Or(cmp.Compare(x.Status, y.Status), cmp.Compare(x.Destination, y.Destination), cmp.Compare(x.URL, y.URL))
 	})
-	return nil
+	return rhythms, nil
 }
 
 func (d *destinationStatus) count(e queue.Entry) {
@@ -167,7 +225,13 @@ func (d *destinationStatus) count(e queue.Entry) {
 		d.Waiting++
 		earlier(&d.NextDue, e.DueAt)
 		earlier(&d.OldestWaiting, e.QueuedAt)
+	case queue.Held, queue.Uncertain, queue.Failed:
+		d.NeedsPerson++
 	case queue.Posted:
+		if e.Shadow {
+			d.Shadow++
+			return
+		}
 		d.Posted++
 		if e.PostedAt.After(time.Time(d.LastPosted)) {
 			d.LastPosted = jsonTime(e.PostedAt)
@@ -193,6 +257,12 @@ func (a *app) printStatus(f *fleet, s *statusReport) {
 	for _, d := range s.Destinations {
 		a.printf("  %-20s waiting=%d posted=%d  next due %s  oldest waiting since %s  last posted %s\n",
 			d.Name, d.Waiting, d.Posted, at(d.NextDue), at(d.OldestWaiting), at(d.LastPosted))
+		if d.NeedsPerson > 0 || d.Shadow > 0 {
+			a.printf("  %-20s needs a person=%d shadow=%d\n", "", d.NeedsPerson, d.Shadow)
+		}
+		if t := time.Time(d.QuietUntil); !t.IsZero() {
+			a.printf("  %-20s quiet until %s\n", "", when(t, f.cfg.Timezone))
+		}
 		if d.Paused != "" {
 			a.printf("  %-20s paused: %s; `bot resume %s` goes on\n", "", d.Paused, d.Name)
 		}
@@ -202,10 +272,20 @@ func (a *app) printStatus(f *fleet, s *statusReport) {
 	}
 	a.printf("\nsources\n")
 	for _, src := range s.Sources {
-		a.printf("  %-20s last read %s  newest article %s\n", src.Name, at(src.LastSuccess), at(src.LastArticle))
+		a.printf("  %-20s last read %s  last new %s  newest article %s\n", src.Name, at(src.LastSuccess), at(src.LastNew), at(src.LastArticle))
+		if t := time.Time(src.SilentSince); !t.IsZero() {
+			a.printf("  %-20s silent since %s, longer than usual: %s between two articles as a rule\n",
+				"", when(t, f.cfg.Timezone), span(time.Duration(src.UsualSeconds)*time.Second))
+		}
 		if src.Error != "" {
 			a.printf("  %-20s failing since %s: %s\n", "", at(src.FailingSince), src.Error)
 		}
+	}
+	for i, r := range slices.DeleteFunc(slices.Clone(s.Rules), func(r ruleStatus) bool { return r.Edited == "" && r.Mode == "live" }) {
+		if i == 0 {
+			a.printf("\nrules\n")
+		}
+		a.printf("  %-20s %s  %s\n", r.Name, r.Mode, r.Edited)
 	}
 	if len(s.NeedsPerson) > 0 {
 		a.printf("\nneeds a person\n")

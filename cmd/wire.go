@@ -39,7 +39,7 @@ func (a *app) fleet() (*fleet, error) {
 		return nil, err
 	}
 	problems := []error{err}
-	f := &fleet{cfg: cfg, queue: &queue.Queue{Now: a.env.Now}}
+	f := &fleet{cfg: cfg, queue: &queue.Queue{Now: a.env.Now, Zone: cfg.Timezone}}
 	for _, s := range cfg.Sources {
 		f.addSource(s)
 	}
@@ -49,6 +49,7 @@ func (a *app) fleet() (*fleet, error) {
 	for _, r := range cfg.Rules {
 		problems = append(problems, f.addRule(r))
 	}
+	problems = append(problems, f.checkServe())
 	if err := config.Join(problems...); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,8 @@ func (a *app) addDestination(f *fleet, d config.Destination) error {
 		Destination: d.Name, HTTP: a.env.HTTP, Now: a.env.Now, UserAgent: userAgent, Stdout: a.resultWriter(),
 	})
 	text, textErr := parseText(d.Text)
-	if err := config.Join(err, textErr); err != nil {
+	slots, slotsErr := f.slots(d)
+	if err := config.Join(err, textErr, slotsErr); err != nil {
 		return err
 	}
 	webhook := dedupe.Fingerprint(p.Traits().Identity.Reveal())
@@ -95,7 +97,8 @@ func (a *app) addDestination(f *fleet, d config.Destination) error {
 	}
 	f.queue.Destinations = append(f.queue.Destinations, queue.Destination{
 		Name: d.Name, Webhook: webhook, FormerWebhooks: former, Poster: p, Text: text,
-		MinInterval: d.MinInterval, MaxPerRun: d.MaxPerRun, Settings: d.Settings.Fingerprint(),
+		Slots: slots, Quiet: queue.Quiet{From: d.Quiet.From, To: d.Quiet.To, Zone: f.cfg.Timezone},
+		MinInterval: d.MinInterval, MaxPerDay: d.MaxPerDay, MaxPerRun: d.MaxPerRun, Settings: d.Settings.Fingerprint(),
 	})
 	return nil
 }
@@ -118,6 +121,8 @@ func (f *fleet) addRule(r config.Rule) error {
 		Name: r.Name, From: r.From, To: r.To,
 		Match:   queue.Filter{Title: r.Match.Title, URL: r.Match.URL, Categories: r.Match.Category},
 		Exclude: queue.Filter{Title: r.Exclude.Title, URL: r.Exclude.URL, Categories: r.Exclude.Category},
+		Cadence: dedupe.Cadence{Period: dedupe.Period(r.Announce), N: r.Every},
+		Per:     queue.Per(r.Per), Shadow: r.Shadow,
 	}
 	if rule.From == nil {
 		rule.From = f.sourceNames()
@@ -134,6 +139,7 @@ func (f *fleet) addRule(r config.Rule) error {
 		}
 		rule.Text = text
 	}
+	rule.Meaning = meaning(rule, r.Text.Value)
 	f.queue.Rules = append(f.queue.Rules, rule)
 	return nil
 }

@@ -43,6 +43,21 @@ type Config struct {
 	Sources      []Source
 	Destinations []Destination
 	Rules        []Rule
+	// Serve says what the daemon does, and when.
+	Serve Serve
+}
+
+// Serve says what `bot serve` does, and when.
+type Serve struct {
+	Spot
+	// Enqueue and Process are schedules, which are not checked here. The defaults
+	// are filled in.
+	Enqueue, Process Text
+	// Listen is the address that health and metrics are served at, as host:port or
+	// :port. Empty: none.
+	Listen string
+	// Ping is an address that is told of each run. Empty: none. It may be secret.
+	Ping string
 }
 
 // State says where the ledger is kept.
@@ -101,22 +116,35 @@ type Destination struct {
 	FormerWebhooks []Secret
 	// MinInterval is the least time between two posts. Zero: none.
 	MinInterval time.Duration
-	// MaxPerRun is the greatest number of posts in one run. Zero: no limit.
-	MaxPerRun int
+	// Slots are the times to post at, as cron expressions that are not checked here.
+	// Nil: at once.
+	Slots []Text
+	// Quiet is when nothing is sent.
+	Quiet Quiet
+	// MaxPerDay and MaxPerRun are the greatest numbers of posts in one day of the
+	// fleet's zone and in one run. Zero: no limit.
+	MaxPerDay, MaxPerRun int
 	// Text is the template of what is said.
 	Text Text
 	// Settings are the platform's own.
 	Settings *Settings
 }
 
-// Text is a template, which whoever knows its fields checks.
+// Quiet is a part of every day, in the fleet's zone. The zero value: none.
+type Quiet struct {
+	// From and To are wall-clock times since midnight, in whole minutes. If To is
+	// before From, midnight is in between. To itself is outside.
+	From, To time.Duration
+}
+
+// Text is a template or a schedule, which whoever knows what it may hold checks.
 type Text struct {
-	// Value is the template. Empty: the default one.
+	// Value is what is written. Empty: the default.
 	Value string
 	at    place
 }
 
-// Errorf returns a Problem at the template's place in the file.
+// Errorf returns a Problem at the text's place in the file.
 func (t Text) Errorf(format string, args ...any) error {
 	return t.at.problem(format, args...)
 }
@@ -131,6 +159,14 @@ type Rule struct {
 	// Match lets an article through when all that it asks for holds; Exclude stops
 	// it when any does.
 	Match, Exclude Filter
+	// Announce is once, daily, weekly, monthly or every, and Every the N of the
+	// last.
+	Announce string
+	Every    int
+	// Per is what counts as one thing: article, source or category.
+	Per string
+	// Shadow: everything is done but the request itself.
+	Shadow bool
 	// Text overrides the destination's. Empty: it does not.
 	Text Text
 }
@@ -225,7 +261,7 @@ func (p *parser) config(root *node) *Config {
 		c.Destinations = append(c.Destinations, p.destination(n, seen))
 	}
 	c.Rules = p.rules(s, c)
-	p.serve(s)
+	c.Serve = p.serve(s)
 	s.finish()
 	return c
 }

@@ -81,6 +81,11 @@ func TestLoadReadsEverythingAConfigCanSay(t *testing.T) {
 	require.Equal(t, "https://hooks.example/s3cret: {/old", d.FormerWebhooks[0].Reveal())
 	require.Equal(t, "https://hooks.example/plain", d.FormerWebhooks[1].Reveal())
 	require.Equal(t, "console", c.Destinations[1].Type)
+	require.Len(t, c.Destinations[1].Slots, 2)
+	require.Equal(t, "0 9,12,18 * * *", c.Destinations[1].Slots[0].Value)
+	require.EqualError(t, c.Destinations[1].Slots[1].Errorf("no"), path+":41:32: no")
+	require.Equal(t, config.Quiet{From: 22 * time.Hour, To: 7*time.Hour + 30*time.Minute}, c.Destinations[1].Quiet)
+	require.Equal(t, 20, c.Destinations[1].MaxPerDay)
 
 	var own struct {
 		Webhook config.Secret            `yaml:"webhook,required"`
@@ -112,6 +117,11 @@ func TestLoadReadsEverythingAConfigCanSay(t *testing.T) {
 	require.Nil(t, c.Rules[1].From)
 	require.Nil(t, c.Rules[1].To)
 	require.Empty(t, c.Rules[1].Text.Value)
+	require.Equal(t, []any{"once", 0, "article", false}, []any{r.Announce, r.Every, r.Per, r.Shadow})
+	r = c.Rules[1]
+	require.Equal(t, []any{"every", 5, "category", true}, []any{r.Announce, r.Every, r.Per, r.Shadow})
+	require.Equal(t, []string{"*/10 * * * *", "* * * * *", ":9090", ""},
+		[]string{c.Serve.Enqueue.Value, c.Serve.Process.Value, c.Serve.Listen, c.Serve.Ping})
 }
 
 func TestDefaultsStandForWhatTheFileLeavesOut(t *testing.T) {

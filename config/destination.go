@@ -1,5 +1,11 @@
 package config
 
+import (
+	"regexp"
+	"strconv"
+	"time"
+)
+
 // commonKeys are the keys that mean the same for every platform. The others are
 // the platform's own.
 func commonKeys() []string {
@@ -23,9 +29,14 @@ func (p *parser) destination(n *node, seen names) Destination {
 	}
 	d.Settings = p.settings(s, d.Type)
 	p.formerWebhooks(s, &d.FormerWebhooks)
-	s.texts("slots")
-	s.text("quiet", "")
-	s.count("max_per_day", 0)
+	for _, n := range s.texts("slots") {
+		d.Slots = append(d.Slots, Text{Value: n.text, at: n.place})
+	}
+	if n := s.n.get("slots"); n != nil && n.kind == isList && len(n.items) == 0 {
+		p.note(n.problem("slots is empty; leave it out to post at once"))
+	}
+	s.quiet(&d.Quiet)
+	d.MaxPerDay = s.count("max_per_day", 0)
 	s.later()
 	return d
 }
@@ -54,4 +65,28 @@ func (s *section) template(key string) Text {
 		text.at = n.place
 	}
 	return text
+}
+
+var quietTimes = regexp.MustCompile(`^([01]?[0-9]|2[0-3]):([0-5][0-9])\s*-\s*([01]?[0-9]|2[0-4]):([0-5][0-9])$`)
+
+// quiet reads when nothing is sent: two wall-clock times.
+func (s *section) quiet(into *Quiet) {
+	text := s.text("quiet", "")
+	if text == "" {
+		return
+	}
+	m := quietTimes.FindStringSubmatch(text)
+	if m == nil || m[3] == "24" && m[4] != "00" {
+		s.p.note(s.n.get("quiet").problem("quiet: want two times, as in 22:00-07:00"))
+		return
+	}
+	at := func(hour, minute string) time.Duration {
+		h, _ := strconv.Atoi(hour)
+		m, _ := strconv.Atoi(minute)
+		return (time.Duration(h)*time.Hour + time.Duration(m)*time.Minute) % (24 * time.Hour)
+	}
+	*into = Quiet{From: at(m[1], m[2]), To: at(m[3], m[4])}
+	if into.From == into.To {
+		s.p.note(s.n.get("quiet").problem("quiet: begins when it ends; leave it out, or give two times that differ"))
+	}
 }

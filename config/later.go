@@ -16,23 +16,12 @@ func (s *section) later() {
 // returns "".
 func notYet(section, key string, n *node) string {
 	switch section + "." + key {
-	case "config.serve",
-		"state.project", "state.database", "state.fleet",
-		"destination.slots", "destination.quiet", "destination.max_per_day":
+	case "state.project", "state.database", "state.fleet":
 		return key
 	case "state.backend":
 		return ifValue(key, n, "firestore")
 	case "source.ready", "source.guid":
 		return ifValue(key, n, "true")
-	case "rule.announce":
-		if n.kind == isMapping {
-			return "announce: every"
-		}
-		return ifValue(key, n, "daily", "weekly", "monthly")
-	case "rule.per":
-		return ifValue(key, n, "source", "category")
-	case "rule.mode":
-		return ifValue(key, n, "shadow")
 	}
 	return ""
 }

@@ -138,6 +138,13 @@ func TestWhatIsWrongWithValuesIsPlaced(t *testing.T) {
 		{"a rule without a name", "rules: [{mode: live}]\n", "bot.yaml:1:9: this rule has no name; give it one, as in name: news"},
 		{"a mode that there is none of", rule("    mode: shdow\n"), `bot.yaml:5:11: mode: want live or shadow, not "shdow"; did you mean shadow?`},
 		{"a cadence that there is none of", rule("    announce: yearly\n"), `bot.yaml:5:15: announce: want once or daily or weekly or monthly, not "yearly"`},
+		{"a quiet time without an end", destination("    quiet: 22:00\n"), "bot.yaml:3:12: quiet: want two times, as in 22:00-07:00"},
+		{"a quiet time of no length", destination("    quiet: 24:00-00:00\n"), "bot.yaml:3:12: quiet: want two times, as in 22:00-07:00"},
+		{"a quiet time that is none", destination("    quiet: 07:00-07:00\n"), "bot.yaml:3:12: quiet: begins when it ends; leave it out, or give two times that differ"},
+		{"slots that are none", destination("    slots: []\n"), "bot.yaml:3:12: slots is empty; leave it out to post at once"},
+		{"every 0th", rule("    announce: {every: 0}\n"), "bot.yaml:5:15: announce: want once, daily, weekly, monthly or every: N, with N from 1"},
+		{"a place to listen that is none", "serve: {listen: localhost}\n", "bot.yaml:1:17: listen: want host:port or :port"},
+		{"a ping to nowhere", "serve: {ping: hc.example}\n", "bot.yaml:1:15: ping: want an address that begins with https:// or http://"},
 		{"a negative number in a run", destination("    max_per_run: -3\n"), "bot.yaml:3:18: max_per_run: want a number from 0"},
 	})
 }
@@ -159,24 +166,13 @@ func TestWhatIsWrongWithTheEnvironmentIsPlaced(t *testing.T) {
 func TestWhatIsNotAvailableYetIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, what := range map[string]string{
-		"state:\n  backend: firestore\n":                                        "2:3: backend: firestore",
-		"state:\n  project: p\n":                                                "2:3: project",
-		"state:\n  database: (default)\n":                                       "2:3: database",
-		"state:\n  fleet: f\n":                                                  "2:3: fleet",
-		source("    ready: true\n"):                                             "4:5: ready: true",
-		source("    ready: True\n"):                                             "4:5: ready: true",
-		source("    guid: true\n"):                                              "4:5: guid: true",
-		destination("    slots: ['0 9 * * *']\n"):                               "3:5: slots",
-		destination("    quiet: 22:00-07:00\n"):                                 "3:5: quiet",
-		destination("    max_per_day: 20\n"):                                    "3:5: max_per_day",
-		rule("    announce: daily\n"):                                           "5:5: announce: daily",
-		rule("    announce: weekly\n"):                                          "5:5: announce: weekly",
-		rule("    announce: monthly\n"):                                         "5:5: announce: monthly",
-		rule("    announce: {every: 3}\n"):                                      "5:5: announce: every",
-		rule("    per: source\n"):                                               "5:5: per: source",
-		rule("    per: category\n"):                                             "5:5: per: category",
-		rule("    mode: shadow\n"):                                              "5:5: mode: shadow",
-		"serve: {enqueue: '*/15 * * * *', process: '', listen: '', ping: ''}\n": "1:1: serve",
+		"state:\n  backend: firestore\n":  "2:3: backend: firestore",
+		"state:\n  project: p\n":          "2:3: project",
+		"state:\n  database: (default)\n": "2:3: database",
+		"state:\n  fleet: f\n":            "2:3: fleet",
+		source("    ready: true\n"):       "4:5: ready: true",
+		source("    ready: True\n"):       "4:5: ready: true",
+		source("    guid: true\n"):        "4:5: guid: true",
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

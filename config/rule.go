@@ -10,7 +10,7 @@ import (
 func (p *parser) rules(s *section, c *Config) []Rule {
 	n := s.take("rules")
 	if n == nil {
-		return []Rule{{Spot: s.spot(), Name: "default"}}
+		return []Rule{{Spot: s.spot(), Name: "default", Announce: "once", Per: "article"}}
 	}
 	if !p.want("rules", n, isList) {
 		return nil
@@ -45,9 +45,9 @@ func (p *parser) rule(n *node, seen names, sources, destinations []string) Rule 
 		Exclude: s.filter("exclude"),
 		Text:    s.template("text"),
 	}
-	s.announce()
-	s.oneOf("per", "article", "source", "category")
-	s.oneOf("mode", "live", "shadow")
+	s.announce(&rule)
+	rule.Per = s.oneOf("per", "article", "source", "category")
+	rule.Shadow = s.oneOf("mode", "live", "shadow") == "shadow"
 	s.later()
 	s.finish()
 	return rule
@@ -103,15 +103,16 @@ func (s *section) regexp(key string) *regexp.Regexp {
 }
 
 // announce reads how often a rule announces: a word, or every: N.
-func (s *section) announce() {
+func (s *section) announce(rule *Rule) {
 	n := s.n.get("announce")
 	if n == nil || n.kind != isMapping {
-		s.oneOf("announce", "once", "daily", "weekly", "monthly")
+		rule.Announce = s.oneOf("announce", "once", "daily", "weekly", "monthly")
 		return
 	}
 	s.take("announce")
 	every := s.p.section("announce", n)
-	if every.count("every", 0) < 1 {
+	rule.Announce, rule.Every = "every", every.count("every", 0)
+	if rule.Every < 1 {
 		s.p.note(n.problem("announce: want once, daily, weekly, monthly or every: N, with N from 1"))
 	}
 	every.finish()

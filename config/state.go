@@ -18,19 +18,3 @@ func (p *parser) state(n *node, begin place) State {
 	s.finish()
 	return state
 }
-
-// serve reads the section of that name.
-func (p *parser) serve(config *section) {
-	n := config.take("serve")
-	if n == nil {
-		return
-	}
-	s := p.section("serve", n)
-	for _, key := range []string{"enqueue", "process", "listen", "ping"} {
-		if v := s.take(key); v != nil {
-			p.want(key, v, isText)
-		}
-	}
-	s.finish()
-	config.later()
-}

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,8 +56,10 @@ type AddOptions struct {
 type Added struct {
 	// Matched counts article × rule × destination; the others say with what verdict.
 	Matched, Queued, Already, Skipped, Held, Refused int
-	// Filtered counts what a rule's match or exclude left out.
-	Filtered int
+	// Filtered counts what a rule's match or exclude left out, and FilteredBy by
+	// which rule.
+	Filtered   int
+	FilteredBy map[string]int
 	// Decisions are one for each that matched, oldest article first.
 	Decisions []Decision
 }
@@ -72,6 +75,16 @@ type Decision struct {
 	Reason string
 
 	aliases []dedupe.Key
+	// rule is the one that asks. Nil for what is given by hand.
+	rule *Rule
+	// page is the article's canonical address.
+	page string
+	// The rest is set for rules that do not announce each article once. keys are the
+	// entry's own key and its aliases, without a bucket, skips the keys under which
+	// it is recorded as decided against, and occurrence tells it from others that
+	// are counted.
+	keys, skips []dedupe.Key
+	occurrence  string
 }
 
 // Add decides of every article, for every rule and destination it meets, whether
@@ -90,12 +103,24 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 	decisions := added.Decisions
 	oldestFirst(decisions)
 
+	if !o.DryRun {
+		if err := q.replan(ctx); err != nil {
+			return Added{}, err
+		}
+	}
+	books, err := q.recall(ctx, decisions, now)
+	if err != nil {
+		return Added{}, err
+	}
 	known, err := q.Store.Lookup(ctx, candidates(decisions))
 	if err != nil {
 		return Added{}, err
 	}
 	judge(decisions, known, batches, sources, now, o)
 	brake(decisions, sources)
+	if err := q.count(ctx, decisions, books, now, o.DryRun); err != nil {
+		return Added{}, err
+	}
 	if err := q.plan(ctx, decisions, now, o); err != nil {
 		return Added{}, err
 	}
@@ -126,12 +151,13 @@ func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
 		if b.Source == "" {
 			for _, d := range q.Destinations {
 				if meant(nil, d.Name) {
-					added.Decisions = append(added.Decisions, q.decision(a, "", d, q.siteOf(a.URL)))
+					added.Decisions = append(added.Decisions, q.decision(a, nil, d, q.siteOf(a.URL)))
 				}
 			}
 			continue
 		}
-		for _, r := range q.Rules {
+		for i := range q.Rules {
+			r := &q.Rules[i]
 			if !slices.Contains(r.From, b.Source) {
 				continue
 			}
@@ -139,9 +165,9 @@ func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
 				switch {
 				case !meant(r.To, d.Name):
 				case r.takes(a):
-					added.Decisions = append(added.Decisions, q.decision(a, r.Name, d, site))
+					added.Decisions = append(added.Decisions, q.decision(a, r, d, site))
 				default:
-					added.Filtered++
+					added.filter(r.Name)
 				}
 			}
 		}
@@ -149,11 +175,19 @@ func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
 }
 
 // decision gives an article its identity at one destination.
-func (q *Queue) decision(a Article, rule string, d Destination, site dedupe.Site) Decision {
-	dec := Decision{Entry: Entry{Destination: d.Name, Rule: rule, Article: a}}
+func (q *Queue) decision(a Article, rule *Rule, d Destination, site dedupe.Site) Decision {
+	dec := Decision{Entry: Entry{Destination: d.Name, Article: a}, rule: rule}
+	if rule != nil {
+		dec.Entry.Rule = rule.Name
+	}
 	canonical, err := site.Canonical(a.URL)
 	if err != nil {
 		dec.Verdict, dec.Reason = VerdictRefused, err.Error()
+		return dec
+	}
+	dec.page = canonical
+	if !rule.plain() {
+		dec.identify(d, canonical, site.Elsewhere(canonical))
 		return dec
 	}
 	dec.Entry.Key = dedupe.Key{Webhook: d.Webhook, URL: canonical}
@@ -192,15 +226,15 @@ func oldestFirst(decisions []Decision) {
 func candidates(decisions []Decision) []Candidate {
 	all := make([]Candidate, 0, len(decisions))
 	for _, d := range decisions {
-		if d.Verdict != VerdictRefused {
+		if d.Verdict == "" {
 			all = append(all, Candidate{Entry: d.Entry, Aliases: d.aliases})
 		}
 	}
 	return all
 }
 
-// judge gives every decision its verdict. known is index by index what the ledger
-// has of those that were not refused.
+// judge gives every decision that has none its verdict. known is index by index what
+// the ledger has of these.
 func judge(decisions []Decision, known []Known, batches []Batch, sources map[string]Source, now time.Time, o AddOptions) {
 	seen := make(map[string][]string, len(batches))
 	for _, b := range batches {
@@ -211,16 +245,17 @@ func judge(decisions []Decision, known []Known, batches []Batch, sources map[str
 	n := 0
 	for i := range decisions {
 		d := &decisions[i]
-		if d.Verdict == VerdictRefused {
+		if d.Verdict != "" {
 			continue
 		}
 		k := known[n]
 		n++
-		if earlier := first[k.ID]; earlier != nil {
+		earlier := first[k.ID]
+		if earlier != nil && (earlier.status() != Skipped || len(earlier.skips) == 0) {
 			d.known(Known{ID: k.ID, Status: earlier.status(), Rule: earlier.Entry.Rule})
 			continue
 		}
-		if !k.New() {
+		if !k.New() && earlier == nil {
 			d.known(k)
 			continue
 		}
@@ -229,6 +264,9 @@ func judge(decisions []Decision, known []Known, batches []Batch, sources map[str
 			d.Verdict = VerdictQueued
 		} else {
 			d.Verdict, d.Reason = sources[source].age(d.Entry.Article, d.firstSight(seen[source]), now)
+		}
+		if d.Verdict == VerdictQueued && d.occurrence != "" && d.rule.Cadence.Timed() {
+			d.Reason = "the article has no date, so the time it was first seen counts"
 		}
 	}
 }
@@ -282,7 +320,7 @@ func brake(decisions []Decision, sources map[string]Source) {
 			if fresh[s] == nil {
 				fresh[s] = make(map[string]bool)
 			}
-			fresh[s][d.Entry.Key.URL] = true
+			fresh[s][d.page] = true
 		}
 	}
 	for i := range decisions {
@@ -298,7 +336,7 @@ func brake(decisions []Decision, sources map[string]Source) {
 
 // plan makes of every new decision the entry that is inserted.
 func (q *Queue) plan(ctx context.Context, decisions []Decision, now time.Time, o AddOptions) error {
-	planner, err := q.planner(ctx)
+	planner, err := q.planner(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -312,9 +350,13 @@ func (q *Queue) plan(ctx context.Context, decisions []Decision, now time.Time, o
 			if d.Verdict == VerdictHeld {
 				e.Status, e.Reason = Held, d.Reason
 			} else {
-				e.DueAt = planner.next(e.Destination, earliest)
+				if o.At.After(now) {
+					e.Reason = askedFor + o.At.UTC().Format(time.RFC3339)
+				}
+				e.DueAt = ceilMilli(planner.next(*e, now, earliest))
 			}
 		case SkippedBaseline, SkippedOld:
+			d.skip()
 			e.Status, e.Reason = Skipped, d.Reason
 		default:
 			continue
@@ -358,6 +400,8 @@ func (d *Decision) known(k Known) {
 	switch {
 	case k.URLOnly:
 		d.Verdict, d.Reason = AlreadyLegacy, "an older record without a webhook has this address"
+	case d.rule != nil && (!d.rule.perArticle() || d.rule.Cadence.Counts()):
+		d.Verdict, d.Reason = AlreadyCounted, cmp.Or(d.Entry.Key.Bucket, "announced once")+" is taken"
 	case k.Status == Posted:
 		d.Verdict, d.Reason = AlreadyPosted, "posted"
 	case k.Status == Skipped:
@@ -380,6 +424,14 @@ func (d *Decision) status() Status {
 	default:
 		return Queued
 	}
+}
+
+func (a *Added) filter(rule string) {
+	if a.FilteredBy == nil {
+		a.FilteredBy = make(map[string]int)
+	}
+	a.Filtered++
+	a.FilteredBy[rule]++
 }
 
 func (a *Added) count() {

@@ -55,7 +55,8 @@ type Entry struct {
 	QueuedAt time.Time
 	// DueAt is the planned time of the next attempt. Zero unless queued or held.
 	DueAt time.Time
-	// Reason says why the entry is held, skipped or failed.
+	// Reason says why the entry is held, skipped or failed, or why it is due when it
+	// is.
 	Reason string
 	// Attempts counts the claims that reached the network, or may have.
 	Attempts int
@@ -65,13 +66,15 @@ type Entry struct {
 	// while queued.
 	Claim Claim
 	// Message is what goes out, frozen by the claim. Empty before the first claim
-	// and after every attempt that certainly published nothing.
+	// and after every attempt that certainly published nothing. A shadow entry keeps
+	// it, to be looked at.
 	Message poster.Message
 	// PostedAt is when the platform took it, by this worker's clock.
 	PostedAt time.Time
 	// RemoteID and RemoteURL are the platform's own. Empty when it gave none.
 	RemoteID, RemoteURL string
-	// Shadow marks a posted entry for which no request was made.
+	// Shadow marks an entry that was claimed in shadow mode: no request is or was
+	// made for it.
 	Shadow bool
 	// Extra holds the members of the stored record that this program does not
 	// know, as one JSON object. They are carried along. Nil for none.

@@ -66,7 +66,7 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 	}
 	x.gate("source", len(found) > 0, "%s", listing(names))
 
-	dec := q.decision(Article{URL: url}, "", *d, q.siteOf(url))
+	dec := q.decision(Article{URL: url}, nil, *d, q.siteOf(url))
 	matched, batch := q.matching(d, found)
 	if matched != nil {
 		dec = *matched
@@ -75,7 +75,16 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 	if !x.gate("address", dec.Verdict != VerdictRefused, "%s", orKey(dec)) {
 		return x.end("never announced: the address is refused")
 	}
+	one := []Decision{dec}
+	if _, err := q.recall(ctx, one, q.now()); err != nil {
+		return err
+	}
+	dec = one[0]
 	x.Key = dec.Entry.Key.String()
+	if dec.Verdict != "" {
+		x.gate("ledger", false, "%s", dec.Reason)
+		return x.end("not announced by rule %s: %s", x.Rule, dec.Verdict)
+	}
 
 	known, err := q.Store.Lookup(ctx, []Candidate{{Entry: dec.Entry, Aliases: dec.aliases}})
 	if err != nil {
@@ -83,6 +92,9 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 	}
 	if !known[0].New() {
 		return q.explainKnown(ctx, x, d, known[0])
+	}
+	if dec.occurrence != "" && dec.rule.Cadence.Counts() {
+		x.Key = dec.Entry.Key.Webhook + "|" + dec.Entry.Key.URL + "|every …"
 	}
 	x.gate("ledger", true, "nothing is known of it here")
 	switch {
@@ -105,8 +117,14 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 		return x.end("the next run skips it: %s", reason)
 	}
 	x.gate("brake", true, "%s", orElse(source.Brake == 0, "there is none", fmt.Sprintf("passes unless more than %d articles are new in that run", source.Brake)))
-	if err := q.explainSending(ctx, x, d); err != nil {
+	if err := q.explainSending(ctx, x, d, dec.Entry); err != nil {
 		return err
+	}
+	switch {
+	case dec.rule.Cadence.Counts():
+		return x.end("the next run counts it, and queues it if its turn has come: the first, and then every %d", dec.rule.Cadence.N)
+	case dec.rule.Shadow:
+		return x.end("the next run queues it, in shadow mode")
 	}
 	return x.end("the next run queues it")
 }
@@ -127,6 +145,9 @@ func (q *Queue) explainKnown(ctx context.Context, x *Explanation, d *Destination
 	x.gate("ledger", false, "%s", what)
 	switch k.Status {
 	case Posted:
+		if e.Shadow {
+			return x.end("done in shadow mode already, at %s", e.PostedAt.Format(time.RFC3339))
+		}
 		if e.PostedAt.IsZero() {
 			return x.end("announced already")
 		}
@@ -142,14 +163,14 @@ func (q *Queue) explainKnown(ctx context.Context, x *Explanation, d *Destination
 	case Sending:
 		return x.end("being sent since %s", e.Claim.At.Format(time.RFC3339))
 	}
-	if err := q.explainSending(ctx, x, d); err != nil {
+	if err := q.explainSending(ctx, x, d, e); err != nil {
 		return err
 	}
 	return x.end("queued, due %s", e.DueAt.Format(time.RFC3339))
 }
 
 // explainSending tells what may keep a queued entry of the destination waiting.
-func (q *Queue) explainSending(ctx context.Context, x *Explanation, d *Destination) error {
+func (q *Queue) explainSending(ctx context.Context, x *Explanation, d *Destination, e Entry) error {
 	fleet, err := ReadBook[Pacing](ctx, q.Store, FleetBook)
 	if err != nil {
 		return err
@@ -162,7 +183,8 @@ func (q *Queue) explainSending(ctx context.Context, x *Explanation, d *Destinati
 		x.gate("pause", false, "everything is paused: %s", fleet.Paused.Reason)
 		return nil
 	}
-	if err := d.may(pacing, q.now()); err != nil {
+	l := &lane{pass: &pass{Processor: &Processor{Queue: q}}, d: d, shadow: q.shadow(e)}
+	if err := l.may(pacing, q.now(), d.slotted(e)); err != nil {
 		x.gate("pause", false, "%s", err)
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"bot/poster"
@@ -19,16 +20,21 @@ const (
 	patience = 3
 )
 
-// lane is what is due at one destination, served one at a time.
+// lane is what is due at one destination, served one at a time. What its rules
+// have in shadow mode is a lane of its own.
 type lane struct {
 	*pass
 	d      *Destination
 	traits poster.Traits
+	// shadow: no request is made.
+	shadow bool
 	due    []dueEntry
-	// sent counts this run's attempts, unknown those in a row that ended so.
-	sent, unknown int
-	// reserved: the next attempt's place in the destination's spacing is taken.
-	reserved bool
+	// sent counts this run's attempts, unknown those in a row that ended so, and
+	// slotless the entries that have to wait for a slot.
+	sent, unknown, slotless int
+	// reserved: the next attempt's place in the destination's pace is taken, and
+	// reservedSlot: its slot as well.
+	reserved, reservedSlot bool
 }
 
 type dueEntry struct {
@@ -53,6 +59,13 @@ func (w waitError) Error() string { return string(w) }
 
 const errOver waitError = ""
 
+// errNoSlot says that the entry has to wait for a slot of its own.
+var errNoSlot = errors.New("its slot is yet to come: one entry goes out at each")
+
+// lost reports whether an entry was not as it was expected, most often because
+// another worker was faster.
+func lost(err error) bool { return errors.Is(err, ErrNotDue) || errors.Is(err, ErrNotFound) }
+
 // run serves the lane until it is empty or has to wait.
 func (l *lane) run(ctx context.Context) error {
 	for i, e := range l.due {
@@ -62,8 +75,10 @@ func (l *lane) run(ctx context.Context) error {
 		err := l.serve(ctx, e)
 		wait, waits := errors.AsType[waitError](err)
 		switch {
-		case err == nil, errors.Is(err, ErrNotDue), errors.Is(err, ErrNotFound):
+		case err == nil, lost(err):
 			// Done, or another worker was faster.
+		case errors.Is(err, errNoSlot):
+			l.slotless++
 		case waits:
 			if rest := len(l.due) - i; wait != "" {
 				l.notice(false, "%s waits: %s (%d due)", l.d.Name, wait, rest)
@@ -75,14 +90,31 @@ func (l *lane) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if l.slotless > 0 {
+		l.notice(false, "%s waits: %d due, and one goes out at each slot", l.d.Name, l.slotless)
+	}
 	return nil
+}
+
+// honoured is for how long the entry's message may be repeated: what shadow mode
+// claimed for ever, since nothing goes out, and what a real send claimed not at
+// all once its rule is in shadow mode.
+func (l *lane) honoured(e Entry) time.Duration {
+	switch {
+	case !l.shadow:
+		return l.traits.Idempotent
+	case e.Shadow:
+		return math.MaxInt64
+	default:
+		return 0
+	}
 }
 
 // serve brings one entry as far as it goes now. Everything that can be checked is
 // checked, and the message is made, before the claim.
 func (l *lane) serve(ctx context.Context, d dueEntry) error {
 	e, store := d.entry, l.Queue.Store
-	if unrepeatable(e, l.Queue.now(), l.traits.Idempotent) {
+	if unrepeatable(e, l.Queue.now(), l.honoured(e)) {
 		return l.expire(ctx, d)
 	}
 	message := e.Message
@@ -100,13 +132,19 @@ func (l *lane) serve(ctx context.Context, d dueEntry) error {
 		l.record(Sent{Entry: e, Destination: l.d.Name, Text: message.Text})
 		return nil
 	}
-	if err := l.mayClaim(ctx); err != nil {
+	if err := l.mayClaim(ctx, e); err != nil {
 		return err
 	}
 	claim := l.claim()
+	claimed := l.observe("claim")
 	e, err := store.Update(ctx, e.ID, func(e Entry) (Entry, error) {
-		return TakeClaim(e, l.Queue.now(), d.gone, l.traits.Idempotent, claim, message)
+		e, err := TakeClaim(e, l.Queue.now(), d.gone, l.honoured(e), claim, message)
+		if err == nil {
+			e.Shadow = l.shadow
+		}
+		return e, err
 	})
+	claimed()
 	if err != nil {
 		return err
 	}
@@ -132,75 +170,13 @@ func (l *lane) takeAttempt() error {
 	return nil
 }
 
-// mayClaim returns a waitError unless the destination may be sent to now. The
-// attempt is counted and its place in the spacing reserved, for all workers,
-// before the claim; if the claim is lost, the next entry has them.
-func (l *lane) mayClaim(ctx context.Context) error {
-	fleet, err := ReadBook[Pacing](ctx, l.Queue.Store, FleetBook)
-	if err != nil {
-		return err
-	}
-	if fleet.Paused != nil {
-		return waitError("everything is paused: " + fleet.Paused.Reason)
-	}
-	book := DestinationBook(l.d.Name)
-	pacing, err := ReadBook[Pacing](ctx, l.Queue.Store, book)
-	if err != nil {
-		return err
-	}
-	now := l.Queue.now()
-	if l.reserved {
-		return l.d.open(pacing, now)
-	}
-	if err := l.d.may(pacing, now); err != nil {
-		return err
-	}
-	if err := l.takeAttempt(); err != nil {
-		return err
-	}
-	if l.d.MinInterval > 0 || pacing.Paused != nil {
-		err = ChangeBook(ctx, l.Queue.Store, book, func(p *Pacing) error {
-			if err := l.d.may(*p, now); err != nil {
-				return err
-			}
-			p.Paused, p.LastSentAt = nil, now
-			return nil
-		})
-	}
-	l.reserved = err == nil
-	return err
-}
-
-// may returns a waitError unless pacing lets the destination be sent to now.
-func (d *Destination) may(p Pacing, now time.Time) error {
-	if err := d.open(p, now); err != nil {
-		return err
-	}
-	if next := p.LastSentAt.Add(d.MinInterval); !p.LastSentAt.IsZero() && next.After(now) {
-		return waitError("min_interval, until " + next.Format(time.RFC3339))
-	}
-	return nil
-}
-
-// open returns a waitError while the destination is paused or asked to be left
-// alone. A pause that a refusal brought about ends when the settings are others.
-func (d *Destination) open(p Pacing, now time.Time) error {
-	if p.Paused != nil && (p.Paused.Settings == "" || p.Paused.Settings == d.Settings) {
-		return waitError("paused: " + p.Paused.Reason)
-	}
-	if p.NotBefore.After(now) {
-		return waitError("not before " + p.NotBefore.Format(time.RFC3339))
-	}
-	return nil
-}
-
 // expire records that nobody knows how the entry's last attempt went.
 func (l *lane) expire(ctx context.Context, d dueEntry) error {
 	if l.o.DryRun {
 		return nil
 	}
 	e, err := l.Queue.Store.Update(ctx, d.entry.ID, func(e Entry) (Entry, error) {
-		return Expire(e, l.Queue.now(), d.gone, l.traits.Idempotent)
+		return Expire(e, l.Queue.now(), d.gone, l.honoured(e))
 	})
 	if err == nil {
 		l.record(Sent{Entry: e, Destination: l.d.Name, Outcome: poster.Unknown.String()})
@@ -226,9 +202,7 @@ func (l *lane) refuse(ctx context.Context, e Entry, why error) error {
 // send sends a claimed entry and records how it went, interrupted or not.
 func (l *lane) send(ctx context.Context, e Entry) error {
 	ctx = context.WithoutCancel(ctx)
-	sending, cancel := context.WithTimeout(ctx, sendLimit)
-	receipt, sendErr := l.d.Poster.Post(sending, e.Message)
-	cancel()
+	receipt, sendErr := l.post(ctx, e)
 	outcome := poster.OutcomeOf(sendErr)
 
 	settling, cancel := context.WithTimeout(ctx, settleLimit)
@@ -246,8 +220,24 @@ func (l *lane) send(ctx context.Context, e Entry) error {
 	return l.after(settling, outcome, sendErr, settled)
 }
 
+// post makes the one request of an attempt, or, in shadow mode, does not.
+func (l *lane) post(ctx context.Context, e Entry) (poster.Receipt, error) {
+	if e.Shadow {
+		return poster.Receipt{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, sendLimit)
+	defer cancel()
+	defer l.observe("send")()
+	return l.d.Poster.Post(ctx, e.Message)
+}
+
 // after decides from the last attempt whether the lane goes on.
 func (l *lane) after(ctx context.Context, outcome poster.Outcome, sendErr error, e Entry) error {
+	if outcome != poster.Delivered && outcome != poster.Unknown {
+		if err := l.giveBack(ctx); err != nil {
+			return err
+		}
+	}
 	switch outcome {
 	case poster.RejectedDestination:
 		return l.pause(ctx, sendErr)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,9 @@ type Processor struct {
 	Token func() string
 	// Report is told of every attempt as it ends, one at a time. Nil: nobody is.
 	Report func(Sent)
+	// Observe is told how long each step took, which is claim or send, perhaps
+	// several at a time. Nil: nobody is.
+	Observe func(step string, took time.Duration)
 }
 
 // ProcessOptions steer one pass.
@@ -93,6 +97,11 @@ func (p *Processor) Run(ctx context.Context, o ProcessOptions) (Processed, error
 		pass.limited = true
 		pass.left.Store(int64(o.Limit))
 	}
+	if !o.DryRun {
+		if err := p.Queue.replan(ctx); err != nil {
+			return pass.done, err
+		}
+	}
 	lanes, err := pass.lanes(ctx)
 	if err != nil {
 		return pass.done, err
@@ -103,13 +112,36 @@ func (p *Processor) Run(ctx context.Context, o ProcessOptions) (Processed, error
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
+			defer pass.caught()
 			if err := l.run(ctx); err != nil {
 				pass.fail(err)
 			}
 		})
 	}
 	wg.Wait()
+	if pass.panicked != nil {
+		panic(pass.panicked)
+	}
 	return pass.done, pass.err
+}
+
+// caught keeps a panic of a lane until the others have finished, so that it reaches
+// whoever called Run.
+func (p *pass) caught() {
+	if v := recover(); v != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
+	}
+}
+
+// observe returns a function to call at the end of the step that begins now.
+func (p *Processor) observe(step string) func() {
+	if p.Observe == nil {
+		return func() {}
+	}
+	begin := p.Queue.Now()
+	return func() { p.Observe(step, p.Queue.Now().Sub(begin)) }
 }
 
 func (q *Queue) now() time.Time { return q.Now().UTC().Truncate(time.Millisecond) }
@@ -125,6 +157,8 @@ type pass struct {
 	mu   sync.Mutex
 	done Processed
 	err  error
+	// panicked is what a lane panicked with. Nil: none did.
+	panicked any
 }
 
 // lanes sorts what is due by destination, oldest first. Entries that belong to no
@@ -135,7 +169,7 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 		// Claims whose lease is not over yet are looked at too, for dead workers.
 		until = until.Add(Lease)
 	}
-	byName := make(map[string]*lane)
+	byName := make(map[line]*lane)
 	var lanes []*lane
 	for e, err := range p.Queue.Store.Due(ctx, until) {
 		if err != nil {
@@ -149,10 +183,11 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 		if d == nil || len(p.o.To) > 0 && !slices.Contains(p.o.To, d.Name) {
 			continue
 		}
-		l := byName[d.Name]
+		key := line{d.Name, p.Queue.shadow(e)}
+		l := byName[key]
 		if l == nil {
-			l = &lane{pass: p, d: d, traits: d.Poster.Traits()}
-			byName[d.Name] = l
+			l = &lane{pass: p, d: d, traits: d.Poster.Traits(), shadow: key.shadow}
+			byName[key] = l
 			lanes = append(lanes, l)
 		}
 		l.due = append(l.due, dueEntry{e, gone})

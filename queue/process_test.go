@@ -102,30 +102,46 @@ func TestAPauseByHandIsSeenBeforeTheNextClaim(t *testing.T) {
 	require.Equal(t, 1, f.process(queue.ProcessOptions{}).Posted)
 }
 
-func TestSpacingHoldsForAllWorkers(t *testing.T) {
+func TestThePaceHoldsForAllWorkers(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t)
-	f.only("news").MinInterval = 15 * time.Minute
-	f.add(queue.AddOptions{}, batch(false, article("a", 3*hour), article("b", 2*hour), article("c", hour)))
-	f.clock = now.Add(hour) // all are due, as after a downtime
-	sent := func() int {
-		before := len(f.news.posts)
-		var wg sync.WaitGroup
-		for _, w := range []string{"w1", "w2", "w3"} {
-			q := *f.Queue
-			q.Store = f.open()
-			p := f.processor(w)
-			p.Queue = &q
-			wg.Go(func() { _, _ = p.Run(context.Background(), queue.ProcessOptions{}) })
-		}
-		wg.Wait()
-		return len(f.news.posts) - before
+	hourly, err := queue.ParseSlots([]string{"0 * * * *"}, time.UTC)
+	require.NoError(t, err)
+	for name, pace := range map[string]struct {
+		set func(*queue.Destination)
+		// next is when the next one may go out, after one did at ten.
+		next time.Duration
+	}{
+		"spacing":   {func(d *queue.Destination) { d.MinInterval = 15 * time.Minute }, 15 * time.Minute},
+		"slots":     {func(d *queue.Destination) { d.Slots = hourly }, hour},
+		"a day's":   {func(d *queue.Destination) { d.MaxPerDay = 1 }, 14 * hour},
+		"all three": {func(d *queue.Destination) { d.MinInterval, d.MaxPerDay, d.Slots = 90*time.Minute, 5, hourly }, 2 * hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t)
+			pace.set(f.only("news"))
+			f.add(queue.AddOptions{}, batch(false, article("a", 3*hour), article("b", 2*hour), article("c", hour)))
+			f.clock = now.Add(hour) // one is due at least, and with spacing all
+			sent := func() int {
+				before := len(f.news.posts)
+				var wg sync.WaitGroup
+				for _, w := range []string{"w1", "w2", "w3"} {
+					q := *f.Queue
+					q.Store = f.open()
+					p := f.processor(w)
+					p.Queue = &q
+					wg.Go(func() { _, _ = p.Run(context.Background(), queue.ProcessOptions{}) })
+				}
+				wg.Wait()
+				return len(f.news.posts) - before
+			}
+			require.Equal(t, 1, sent())
+			f.clock = f.clock.Add(pace.next - time.Millisecond)
+			require.Equal(t, 0, sent())
+			f.clock = f.clock.Add(time.Millisecond)
+			require.Equal(t, 1, sent())
+		})
 	}
-	require.Equal(t, 1, sent())
-	f.clock = f.clock.Add(15*time.Minute - time.Millisecond)
-	require.Equal(t, 0, sent())
-	f.clock = f.clock.Add(time.Millisecond)
-	require.Equal(t, 1, sent())
 }
 
 func TestLimitsOfARun(t *testing.T) {

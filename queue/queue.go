@@ -16,6 +16,8 @@ type Queue struct {
 	Store Store
 	// Now is the program's clock.
 	Now func() time.Time
+	// Zone is the fleet's, for days, weeks and months. Nil: UTC.
+	Zone *time.Location
 	// Sources, Destinations and Rules are the fleet's, in the order of its config.
 	Sources      []Source
 	Destinations []Destination
@@ -52,6 +54,13 @@ type Destination struct {
 	Poster poster.Poster
 	// Text is the template of what is said there.
 	Text *poster.Template
+	// Slots are the times at which one entry each is sent there. Nil: at any time.
+	Slots *Slots
+	// Quiet is when nothing is sent there.
+	Quiet Quiet
+	// MaxPerDay is the greatest number of posts there in a day of the fleet's zone.
+	// Zero: no limit.
+	MaxPerDay int
 	// MinInterval is the least time between two attempts there. Zero: none.
 	MinInterval time.Duration
 	// MaxPerRun is the greatest number of attempts in one run. Zero: no limit.
@@ -69,9 +78,29 @@ type Rule struct {
 	// Match lets an article through when all it asks for holds. Exclude stops one
 	// when any of it holds.
 	Match, Exclude Filter
+	// Cadence says how often one thing is announced, and Per what one thing is.
+	Cadence dedupe.Cadence
+	Per     Per
+	// Shadow: everything is done but the request itself.
+	Shadow bool
 	// Text overrides the destination's. Nil: it does not.
 	Text *poster.Template
+	// Meaning is a fingerprint of what the rule says, to see that it was edited.
+	Meaning string
 }
+
+// Per is what counts as one thing for a rule.
+type Per string
+
+// What may count as one thing.
+const (
+	// PerArticle: each article. The default.
+	PerArticle Per = "article"
+	// PerSource: all that a source holds.
+	PerSource Per = "source"
+	// PerCategory: all that a source labels alike.
+	PerCategory Per = "category"
+)
 
 // Filter looks at an article. What is not set is not asked.
 type Filter struct {
@@ -128,12 +157,20 @@ func (q *Queue) DestinationOf(webhook string) *Destination {
 	return nil
 }
 
+// rule returns the rule with this name, or nil.
+func (q *Queue) rule(name string) *Rule {
+	for i := range q.Rules {
+		if q.Rules[i].Name == name {
+			return &q.Rules[i]
+		}
+	}
+	return nil
+}
+
 // text returns the template for an entry: its rule's own, or the destination's.
 func (q *Queue) text(e Entry, d *Destination) *poster.Template {
-	for _, r := range q.Rules {
-		if r.Name == e.Rule && r.Text != nil {
-			return r.Text
-		}
+	if r := q.rule(e.Rule); r != nil && r.Text != nil {
+		return r.Text
 	}
 	return d.Text
 }

@@ -226,6 +226,7 @@ func Reschedule(e Entry, at time.Time) (Entry, error) {
 		return e, forbidden(e, "reschedule", "; only queued entries have a due time")
 	}
 	e.DueAt = ceilMilli(at)
+	e.Reason = byHand
 	return e, nil
 }
 
@@ -234,7 +235,9 @@ func posted(e Entry, now time.Time, r poster.Receipt) Entry {
 	e.PostedAt = now.UTC().Truncate(time.Millisecond)
 	e.RemoteID, e.RemoteURL = r.RemoteID, r.RemoteURL
 	e.LastError, e.Reason = "", ""
-	e.Message = poster.Message{}
+	if !e.Shadow {
+		e.Message = poster.Message{}
+	}
 	e.DueAt = time.Time{}
 	e.Claim = Claim{}
 	// History is read on every run, so it keeps only what tells articles apart.

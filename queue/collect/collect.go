@@ -6,11 +6,14 @@ package collect
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"bot/queue"
@@ -164,10 +167,19 @@ func (c *Collector) Collect(ctx context.Context, sources []Source, progress map[
 	work := make(chan []Source)
 	results := make(chan Result)
 	var workers sync.WaitGroup
+	var panicked atomic.Value
+	read := func(group []Source) {
+		defer func() {
+			if v := recover(); v != nil {
+				panicked.Store(fmt.Sprintf("%v\n%s", v, debug.Stack()))
+			}
+		}()
+		c.readHost(ctx, group, progress, results)
+	}
 	for range min(cmp.Or(c.Concurrency, 16), len(groups)) {
 		workers.Go(func() {
 			for group := range work {
-				c.readHost(ctx, group, progress, results)
+				read(group)
 			}
 		})
 	}
@@ -181,6 +193,10 @@ func (c *Collector) Collect(ctx context.Context, sources []Source, progress map[
 	}()
 	for r := range results {
 		done(r)
+	}
+	// It reaches the caller, who may want to live on.
+	if v := panicked.Load(); v != nil {
+		panic(v)
 	}
 }
 
