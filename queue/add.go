@@ -3,7 +3,6 @@ package queue
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 

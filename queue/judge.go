@@ -108,4 +108,3 @@ func brake(decisions []Decision, sources map[string]Source) {
 		}
 	}
 }
-
