@@ -42,7 +42,7 @@ func TestBench(t *testing.T) {
 	t.Run("fold", b.fold)
 	t.Run("claim", b.claim)
 	t.Run("process", b.process)
-	fmt.Print(b.table())
+	fmt.Print(b.table(), "load: ", firstLine("/proc/loadavg"), "\n")
 }
 
 // bench is one run of TestBench.
@@ -59,7 +59,7 @@ type row struct {
 	work, against string
 	// ours and theirs are the medians, readably.
 	ours, theirs string
-	// ratio is the median ratio, and from and to the least and the greatest.
+	// ratio is the median ratio, and half of all are between from and to.
 	ratio, from, to float64
 	gate, aim       float64
 	// atLeast: more is better.
@@ -94,6 +94,7 @@ func (b *bench) about() string {
 	lines := []string{
 		fmt.Sprintf("%s, %d cores, Linux %s", runtime.Version(), runtime.NumCPU(), firstLine("/proc/sys/kernel/osrelease")),
 		"disk: " + b.disk(),
+		"load: " + firstLine("/proc/loadavg") + " (others at work make rows with syncs in them useless)",
 		"Node: " + cmp.Or(versionOf(b.node, "--version"), "none"),
 		"PostgreSQL: " + cmp.Or(versionOf(findServer("postgres"), "--version"), "none"),
 		fmt.Sprintf("%d pairs each, of claims %d", *reps, claimTurns**reps),
@@ -162,7 +163,9 @@ func (r row) compare(ours, theirs []float64, unit func(float64) string) row {
 	for i := range ours {
 		quotients[i] = ours[i] / theirs[i]
 	}
-	r.ratio, r.from, r.to = median(quotients), slices.Min(quotients), slices.Max(quotients)
+	slices.Sort(quotients)
+	n := len(quotients)
+	r.ratio, r.from, r.to = median(quotients), quotients[n/4], quotients[n-1-n/4]
 	r.ours, r.theirs = unit(median(ours)), unit(median(theirs))
 	return r
 }
@@ -190,7 +193,7 @@ func (b *bench) add(t *testing.T, r row) {
 	t.Log(strings.Join(r.cells(), " | "))
 }
 
-var heading = []string{"work", "against", "this program", "the other", "ratio", "spread", "gate", "aim"}
+var heading = []string{"work", "against", "this program", "the other", "ratio", "half of them", "gate", "aim"}
 
 func (r row) cells() []string {
 	if r.not != "" {
