@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,10 +75,9 @@ func (f *fleet) process(o queue.ProcessOptions) queue.Processed {
 }
 
 func (f *fleet) processor(worker string) *queue.Processor {
-	n := 0
+	var n atomic.Int64 // destinations are served side by side
 	return &queue.Processor{Queue: f.Queue, Worker: worker, Token: func() string {
-		n++
-		return fmt.Sprintf("%s-%d", worker, n)
+		return fmt.Sprintf("%s-%d", worker, n.Add(1))
 	}}
 }
 
