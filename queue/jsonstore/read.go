@@ -168,7 +168,7 @@ func (s *Store) all(ctx context.Context, yield func(queue.Entry, error) bool) er
 // Book implements queue.Store.
 func (s *Store) Book(ctx context.Context, name string) (json.RawMessage, error) {
 	var value json.RawMessage
-	err := s.do(ctx, &op{apply: func(b *batch) error {
+	err := s.do(ctx, &op{quick: true, apply: func(b *batch) error {
 		value = slices.Clone(b.book(name))
 		return nil
 	}})
