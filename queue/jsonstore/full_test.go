@@ -1,7 +1,6 @@
 package jsonstore_test
 
 import (
-	"os"
 	"testing"
 
 	"bot/queue"
@@ -49,11 +48,4 @@ func TestAFullDiskLosesNothingThatWasAcknowledged(t *testing.T) {
 	check(s)
 	require.NoError(t, s.Close())
 	check(open(t, dir))
-}
-
-func skipUnlessRoot(t *testing.T) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("a small disk can only be mounted by root")
-	}
 }

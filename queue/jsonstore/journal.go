@@ -2,6 +2,7 @@ package jsonstore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +40,7 @@ type journal struct {
 func (j *journal) fresh() (bool, error) {
 	var first [1]byte
 	n, err := j.file.ReadAt(first[:], j.end)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
 	return n == 1 && first[0] != 0, nil
@@ -130,15 +131,16 @@ func (j *journal) assess(data []byte) error {
 
 // cut saves the torn end of n bytes to the file called aside, and cuts it off.
 func (j *journal) cut(n int64, aside string) error {
-	torn := make([]byte, n)
-	if _, err := j.file.ReadAt(torn, j.end); err != nil {
+	torn := make([]byte, n+1)
+	if _, err := j.file.ReadAt(torn[:n], j.end); err != nil {
 		return err
 	}
+	torn[n] = '\n'
 	f, err := os.OpenFile(aside, os.O_WRONLY|os.O_CREATE|os.O_APPEND, fileMode)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(torn, '\n'))
+	_, err = f.Write(torn)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}

@@ -128,7 +128,7 @@ func Init(dir string, now time.Time) (Report, error) {
 
 // begin makes the empty posted.json of a new ledger. What else is missing is made
 // by whoever takes the directory over.
-func (s *Store) begin(ctx context.Context) (err error) {
+func (s *Store) begin(ctx context.Context) error {
 	l, err := openLock(s.files.lock, true, lockTimeout)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ const (
 	maxLine = 64 << 20
 )
 
-// castagnoli is CRC-32C's table; the standard library keeps one.
+// checksum is CRC-32C, whose table the standard library makes only once.
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // appendLine appends the event's line, with its newline, to buf.

@@ -100,8 +100,8 @@ func (s *Store) load() error {
 }
 
 // loadSnapshot loads for reading only, and sees to it that the files belong
-// together even where there is no lock.
-func (s *Store) loadSnapshot() error {
+// together even where they could not be locked.
+func (s *Store) loadSnapshot(locked bool) error {
 	const tries = 20
 	for range tries {
 		before := s.stands()
@@ -120,7 +120,7 @@ func (s *Store) loadSnapshot() error {
 			return err
 		}
 		s.history = &history{id: id, file: f, answers: map[string]*hit{}}
-		if s.lock != nil || s.stands() == before {
+		if locked || s.stands() == before {
 			return nil
 		}
 	}
@@ -234,7 +234,7 @@ func (s *Store) readHead(f *os.File) (*journal, error) {
 		return nil, err
 	}
 	line, err := bufio.NewReader(io.NewSectionReader(f, 0, id.size)).ReadBytes('\n')
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	text, ended := bytes.CutSuffix(line, []byte("\n"))

@@ -198,7 +198,7 @@ func findFast(ctx context.Context, src io.ReaderAt, size int64, m *matcher) ([]f
 func guessCut(src io.ReaderAt, near int64) int64 {
 	buf := make([]byte, 64<<10)
 	n, err := src.ReadAt(buf, near)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return 0
 	}
 	for from := 0; ; {

@@ -78,7 +78,7 @@ func (s *scanner) fill(keep int) error {
 	want := int(min(int64(len(s.buf)-padding-rest), s.size-s.next))
 	n, err := s.src.ReadAt(s.buf[rest:rest+want], s.next)
 	if n < want {
-		if err == nil || err == io.EOF {
+		if err == nil || errors.Is(err, io.EOF) {
 			err = errDoubt // it has become shorter
 		}
 		return err

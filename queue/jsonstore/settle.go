@@ -98,15 +98,10 @@ func (s *Store) prepare(found *history, wants []want) (search bool, lack []want,
 // takeIn makes what a search found a part of what is known of posted.json, if it
 // is still the same file.
 func (s *Store) takeIn(found *history) error {
-	now := identity{}
-	if s.readOnly {
-		now = s.history.id
-	} else {
-		var err error
-		if now, err = statFull(s.files.posted); err != nil {
-			found.close()
-			return absentOr(err, s.files.posted)
-		}
+	now, err := s.postedNow()
+	if err != nil {
+		found.close()
+		return err
 	}
 	if s.history == nil || s.history.id != now {
 		s.history.close()
@@ -129,6 +124,18 @@ func (s *Store) takeIn(found *history) error {
 		found.close()
 	}
 	return nil
+}
+
+// postedNow returns the version of posted.json that counts.
+func (s *Store) postedNow() (identity, error) {
+	if s.readOnly {
+		return s.history.id, nil
+	}
+	now, err := statFull(s.files.posted)
+	if err != nil {
+		return now, absentOr(err, s.files.posted)
+	}
+	return now, nil
 }
 
 // settled reports whether the two arrays are known to have no entry in common that

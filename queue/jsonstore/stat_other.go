@@ -34,7 +34,7 @@ func statOpen(f *os.File) (identity, error) {
 func identify(info os.FileInfo) identity {
 	id := identity{size: info.Size(), mtime: info.ModTime().UnixNano()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		id.ino = uint64(st.Ino)
+		id.ino = st.Ino
 	}
 	return id
 }

@@ -146,18 +146,17 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	l, err := openLock(s.files.lock, false, lockTimeout)
 	switch {
 	case err == nil:
-		s.lock = l
+		// Once all is read and open there is nothing left to be locked.
+		defer l.close()
 		if err := l.acquire(ctx, unix.LOCK_SH); err != nil {
-			l.close()
 			return nil, err
 		}
-		defer l.release()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		// Nobody has ever written here with this program, or nobody may.
 	default:
 		return nil, err
 	}
-	if err := s.loadSnapshot(); err != nil {
+	if err := s.loadSnapshot(err == nil); err != nil {
 		s.letGo()
 		return nil, err
 	}

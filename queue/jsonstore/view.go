@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"bot/queue"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // view is what is kept in memory: the records of queue.json with the journal's
@@ -105,6 +103,6 @@ func clone(e *queue.Entry) queue.Entry {
 	c := *e
 	c.Article.Categories = slices.Clone(e.Article.Categories)
 	c.Message.Body = slices.Clone(e.Message.Body)
-	c.Extra = jsontext.Value(slices.Clone(e.Extra))
+	c.Extra = slices.Clone(e.Extra)
 	return c
 }

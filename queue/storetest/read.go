@@ -63,10 +63,12 @@ func reading() []property {
 					break
 				}
 			}
-			for range s.All(t.Context()) {
+			for _, err := range s.All(t.Context()) {
+				require.NoError(t, err)
 				break
 			}
-			for range s.Waiting(t.Context()) {
+			for _, err := range s.Waiting(t.Context()) {
+				require.NoError(t, err)
 				break
 			}
 			require.Len(t, list(t, s.Due(t.Context(), Now().Add(time.Hour))), 5)
