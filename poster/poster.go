@@ -90,6 +90,9 @@ type Traits struct {
 	// Idempotent says for how long after the first attempt a repeated Message.ID
 	// is announced only once. Zero: not at all.
 	Idempotent time.Duration
+	// Resend says that a message may be sent again when its platform was asked for
+	// it twice, with time between, and did not have it. Only with a Verifier.
+	Resend bool
 	// Limit says how long a text may be, and how the platform counts.
 	Limit Limit
 	// Escape makes of a plain text, of one line, what the platform shows as that

@@ -31,6 +31,10 @@ type Fixture struct {
 	Statuses map[int]poster.Outcome
 	// AnyAnswer: every 2xx is a delivery, whatever its body.
 	AnyAnswer bool
+	// Aside, if not nil, returns a handler that answers by itself what a platform
+	// asks before it announces, such as a login, and leaves the announcement's own
+	// request to the given one.
+	Aside func(http.Handler) http.Handler
 	// Local: it makes no requests, so there is nothing to test but what it renders.
 	Local bool
 	// Stdout is where it prints. Nil: nowhere.
