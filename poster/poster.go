@@ -109,6 +109,14 @@ type Checker interface {
 	Check(ctx context.Context) error
 }
 
+// Preparer is implemented by posters that bring something to their platform before
+// a message can refer to it, such as a picture.
+type Preparer interface {
+	// Prepare is called after Render and before the message is frozen. It publishes
+	// nothing. It returns the message with what it brought, or as it was.
+	Prepare(ctx context.Context, p Post, m Message) Message
+}
+
 // Settings are one destination's own settings in the config file.
 type Settings interface {
 	// Decode fills the struct that into points to, field by field by their yaml
@@ -131,6 +139,10 @@ type Options struct {
 	Now func() time.Time
 	// UserAgent names the program to servers.
 	UserAgent string
+	// Dir is a directory where a platform may keep, for itself alone, what it would
+	// otherwise have to ask for on every run, such as tokens. It need not exist.
+	// Empty: nowhere.
+	Dir string
 	// Stdout is where a platform that prints does so.
 	Stdout io.Writer
 }

@@ -3,6 +3,7 @@ package platforms
 
 import (
 	"bot/poster"
+	"bot/poster/bluesky"
 	"bot/poster/console"
 	"bot/poster/discord"
 	"bot/poster/exec"
@@ -20,6 +21,7 @@ import (
 // All returns the drivers of all platforms, sorted by name.
 func All() []poster.Driver {
 	return []poster.Driver{
+		bluesky.Driver(),
 		console.Driver(),
 		discord.Driver(),
 		exec.Driver(),
@@ -52,10 +54,4 @@ func Names() []string {
 		names = append(names, d.Name)
 	}
 	return names
-}
-
-// Later reports whether a platform of that name is to come: a config that names
-// it is not wrong, only early.
-func Later(name string) bool {
-	return name == "bluesky"
 }

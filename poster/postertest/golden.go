@@ -2,7 +2,6 @@ package postertest
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -15,11 +14,7 @@ import (
 // byte. With UPDATE_GOLDEN set it writes the file instead.
 func Golden(t *testing.T, f Fixture, path string) {
 	t.Helper()
-	var h http.Handler = f.Delivered
-	if f.Aside != nil {
-		h = f.Aside(h)
-	}
-	s := Serve(t, h)
+	s := Serve(t, f.Delivered)
 	p := f.New(t, s.URL, s.Client())
 	_, err := p.Post(t.Context(), message(t, p))
 	require.NoError(t, err)
