@@ -114,7 +114,7 @@ type Checker interface {
 type Preparer interface {
 	// Prepare is called after Render and before the message is frozen. It publishes
 	// nothing. It returns the message with what it brought, or as it was.
-	Prepare(ctx context.Context, p Post, m Message) Message
+	Prepare(ctx context.Context, a Article, m Message) Message
 }
 
 // Settings are one destination's own settings in the config file.

@@ -255,7 +255,7 @@ func TestACardHasThePictureOrGoesWithout(t *testing.T) {
 			require.NoError(t, err)
 			preparer, ok := p.(poster.Preparer)
 			require.True(t, ok)
-			prepared := preparer.Prepare(t.Context(), post, m)
+			prepared := preparer.Prepare(t.Context(), a, m)
 			var put struct {
 				Record struct {
 					Embed struct {

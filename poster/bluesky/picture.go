@@ -31,8 +31,8 @@ const (
 
 // Prepare brings the article's picture to the server and puts it on the card.
 // Whatever goes wrong with it, the card goes without.
-func (a *account) Prepare(ctx context.Context, p poster.Post, m poster.Message) poster.Message {
-	if !a.set.Image || !strings.HasPrefix(p.Article.Image, "http") {
+func (a *account) Prepare(ctx context.Context, article poster.Article, m poster.Message) poster.Message {
+	if !a.set.Image || !strings.HasPrefix(article.Image, "http") {
 		return m
 	}
 	ctx, cancel := context.WithTimeout(ctx, pictureLimit)
@@ -41,7 +41,7 @@ func (a *account) Prepare(ctx context.Context, p poster.Post, m poster.Message) 
 	if json.Unmarshal(m.Body, &put) != nil || put.Record.Embed == nil {
 		return m
 	}
-	data, kind, ok := a.picture(ctx, p.Article.Image)
+	data, kind, ok := a.picture(ctx, article.Image)
 	if !ok {
 		return m
 	}
