@@ -123,7 +123,7 @@ type afterLogin struct{ answer postertest.Answer }
 
 func (a afterLogin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(r.URL.Path, "Session") {
-		a.answer = postertest.Answer{Status: 200, Body: `{"did":"did:plc:abc","accessJwt":"access","refreshJwt":"refresh"}`}
+		a.answer = postertest.Answer{Status: 200, Body: login}
 	}
 	a.answer.ServeHTTP(w, r)
 }
