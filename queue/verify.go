@@ -70,15 +70,16 @@ func Probe(e Entry, now time.Time, a Answer) (Entry, error) {
 		return Watch(e, now), nil
 	}
 	e.DueAt = time.Time{}
+	absence := fmt.Sprintf("the platform was asked %d times and does not have it", e.Claim.Absent)
 	if !a.Resend || e.Attempts >= MaxAttempts || e.Message.ID == "" {
-		e.LastError = fmt.Sprintf("the platform was asked %d times and does not have it; %s", e.Claim.Absent, e.LastError)
+		e.LastError = absence + "; " + e.LastError
 		return e, nil
 	}
 	// The frozen message stays, so that one that is still under way and this one
 	// are the same wherever the platform can tell.
 	again := e.Message
 	e = requeued(e, now)
-	e.Message = again
+	e.Message, e.LastError = again, absence
 	return e, nil
 }
 
