@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheSignatureIsThatOfTheWorkedExample uses the values of X's own page
+// TestTheSignatureIsThatOfTheWorkedExample uses the values of the page as it stood for version 1
 // (https://docs.x.com/fundamentals/authentication/oauth-1-0a/creating-a-signature).
 func TestTheSignatureIsThatOfTheWorkedExample(t *testing.T) {
 	t.Parallel()
