@@ -74,13 +74,11 @@ func (f *fleet) addSource(s config.Source) {
 func (a *app) addDestination(f *fleet, d config.Destination) error {
 	driver, ok := platforms.Find(d.Type)
 	if !ok {
-		if platforms.Later(d.Type) {
-			return d.Errorf("type", "type %s is not available in this version", d.Type)
-		}
 		return d.Errorf("type", "unknown type %q; there are %s", d.Type, strings.Join(platforms.Names(), ", "))
 	}
 	p, err := driver.New(d.Settings, poster.Options{
 		Destination: d.Name, HTTP: a.env.HTTP, Now: a.env.Now, UserAgent: userAgent, Stdout: a.resultWriter(),
+		Dir: f.cfg.State.Dir,
 	})
 	text, textErr := parseText(d.Text)
 	slots, slotsErr := f.slots(d)

@@ -52,6 +52,7 @@ func functions() map[string]function {
 		"required": {args: []kind{kindAny}, result: kindAny, call: required},
 		"default":  {args: []kind{kindAny, kindAny}, result: kindAny, call: byDefault},
 		"truncate": {args: []kind{kindNumber, kindText}, result: kindText, call: truncate},
+		"hashtags": {args: []kind{kindList}, result: kindAddress, call: hashtags},
 		"join":     {args: []kind{kindText, kindList}, result: kindText, call: join},
 		"date":     {args: []kind{kindText, kindText}, result: kindText, call: date},
 		"dateIn":   {args: []kind{kindText, kindText, kindText}, result: kindText, call: dateIn},

@@ -59,6 +59,8 @@ type Request struct {
 	Header http.Header
 	// Body is the request's body. Nil: none.
 	Body []byte
+	// MaxAnswer is how much of the answer is read, in bytes. Zero: 1 MiB.
+	MaxAnswer int64
 }
 
 // Response is the answer to a request.
@@ -67,7 +69,7 @@ type Response struct {
 	Status int
 	// Header is the answer's.
 	Header http.Header
-	// Body is the answer's, up to 1 MiB.
+	// Body is the answer's, up to MaxAnswer.
 	Body []byte
 	// Torn: the connection ended before the body did.
 	Torn bool
@@ -100,7 +102,11 @@ func (c *Client) Do(ctx context.Context, r Request) (Response, error) {
 		return Response{}, c.transportError(err, &seen)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	most := r.MaxAnswer
+	if most == 0 {
+		most = maxAnswer
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most))
 	return Response{Status: resp.StatusCode, Header: resp.Header, Body: body, Torn: err != nil}, nil
 }
 

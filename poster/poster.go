@@ -90,6 +90,9 @@ type Traits struct {
 	// Idempotent says for how long after the first attempt a repeated Message.ID
 	// is announced only once. Zero: not at all.
 	Idempotent time.Duration
+	// Resend says that a message may be sent again when its platform was asked for
+	// it twice, with time between, and did not have it. Only with a Verifier.
+	Resend bool
 	// Limit says how long a text may be, and how the platform counts.
 	Limit Limit
 	// Escape makes of a plain text, of one line, what the platform shows as that
@@ -104,6 +107,14 @@ type Traits struct {
 type Checker interface {
 	// Check asks once. Its error says what to mend, as those of Post do.
 	Check(ctx context.Context) error
+}
+
+// Preparer is implemented by posters that bring something to their platform before
+// a message can refer to it, such as a picture.
+type Preparer interface {
+	// Prepare is called after Render and before the message is frozen. It publishes
+	// nothing. It returns the message with what it brought, or as it was.
+	Prepare(ctx context.Context, a Article, m Message) Message
 }
 
 // Settings are one destination's own settings in the config file.
@@ -128,6 +139,10 @@ type Options struct {
 	Now func() time.Time
 	// UserAgent names the program to servers.
 	UserAgent string
+	// Dir is a directory where a platform may keep, for itself alone, what it would
+	// otherwise have to ask for on every run, such as tokens. It need not exist.
+	// Empty: nowhere.
+	Dir string
 	// Stdout is where a platform that prints does so.
 	Stdout io.Writer
 }

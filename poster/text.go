@@ -21,6 +21,9 @@ const (
 	UTF16
 	// Bytes are UTF-8 bytes.
 	Bytes
+	// Weighted are X's units: a letter of the alphabets of Europe and its neighbours
+	// weighs one, any other character and every emoji two.
+	Weighted
 )
 
 // String returns the unit's name as people read it.
@@ -32,6 +35,8 @@ func (u Unit) String() string {
 		return "UTF-16 units"
 	case Bytes:
 		return "bytes"
+	case Weighted:
+		return "weighted characters"
 	default:
 		return "code points"
 	}
@@ -91,6 +96,8 @@ func (u Unit) count(text string) int {
 		return n
 	case Bytes:
 		return len(text)
+	case Weighted:
+		return weigh(text)
 	default:
 		return utf8.RuneCountInString(text)
 	}

@@ -53,7 +53,8 @@ type Entry struct {
 	// entry of the same insert, so that it also tells their order. Zero in older
 	// records.
 	QueuedAt time.Time
-	// DueAt is the planned time of the next attempt. Zero unless queued or held.
+	// DueAt is the planned time of the next attempt or, of an uncertain entry, of the
+	// next question to its platform. Zero unless queued, held or uncertain.
 	DueAt time.Time
 	// Reason says why the entry is held, skipped or failed, or why it is due when it
 	// is.
@@ -93,15 +94,18 @@ type Claim struct {
 	// an ID only once counts from there. Kept while the message may have gone out
 	// and is to be repeated.
 	FirstAt time.Time
+	// Absent counts how often the platform said since that it has no such post.
+	Absent int
 	// LeaseUntil is when others may take the worker for dead.
 	LeaseUntil time.Time
 }
 
 // Due returns when the entry next needs attention: a queued one when it is to be
-// sent, a sending one when its lease ends. Zero: never by itself.
+// sent, a sending one when its lease ends, an uncertain one when its platform is to
+// be asked. Zero: never by itself.
 func (e Entry) Due() time.Time {
 	switch e.Status {
-	case Queued:
+	case Queued, Uncertain:
 		return e.DueAt
 	case Sending:
 		return e.Claim.LeaseUntil

@@ -114,11 +114,14 @@ func (l *lane) honoured(e Entry) time.Duration {
 // checked, and the message is made, before the claim.
 func (l *lane) serve(ctx context.Context, d dueEntry) error {
 	e, store := d.entry, l.Queue.Store
+	if e.Status == Uncertain {
+		return l.ask(ctx, e)
+	}
 	if unrepeatable(e, l.Queue.now(), l.honoured(e)) {
 		return l.expire(ctx, d)
 	}
-	message := e.Message
-	if message.ID == "" {
+	message, fresh := e.Message, e.Message.ID == ""
+	if fresh {
 		var err error
 		if message, err = l.Queue.Render(e, l.d); err != nil {
 			return l.refuse(ctx, e, err)
@@ -134,6 +137,9 @@ func (l *lane) serve(ctx context.Context, d dueEntry) error {
 	}
 	if err := l.mayClaim(ctx, e); err != nil {
 		return err
+	}
+	if preparer, ok := l.d.Poster.(poster.Preparer); ok && fresh && !l.shadow {
+		message = preparer.Prepare(ctx, e.Article, message)
 	}
 	claim := l.claim()
 	claimed := l.observe("claim")
@@ -176,7 +182,7 @@ func (l *lane) expire(ctx context.Context, d dueEntry) error {
 		return nil
 	}
 	e, err := l.Queue.Store.Update(ctx, d.entry.ID, func(e Entry) (Entry, error) {
-		return Expire(e, l.Queue.now(), d.gone, l.honoured(e))
+		return l.watch(Expire(e, l.Queue.now(), d.gone, l.honoured(e)))
 	})
 	if err == nil {
 		l.record(Sent{Entry: e, Destination: l.d.Name, Outcome: poster.Unknown.String()})
@@ -209,7 +215,7 @@ func (l *lane) send(ctx context.Context, e Entry) error {
 	defer cancel()
 	token, text := e.Claim.Token, e.Message.Text
 	settled, err := l.Queue.Store.Update(settling, e.ID, func(e Entry) (Entry, error) {
-		return Settle(e, l.Queue.now(), token, Attempt{Receipt: receipt, Err: sendErr, Repeat: l.traits.Idempotent > 0})
+		return l.watch(Settle(e, l.Queue.now(), token, Attempt{Receipt: receipt, Err: sendErr, Repeat: l.traits.Idempotent > 0}))
 	})
 	if err != nil {
 		// The entry stays claimed, and the next run finds it so.
@@ -228,7 +234,7 @@ func (l *lane) post(ctx context.Context, e Entry) (poster.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()
 	defer l.observe("send")()
-	return l.d.Poster.Post(ctx, e.Message)
+	return l.deliver(ctx, e)
 }
 
 // after decides from the last attempt whether the lane goes on.

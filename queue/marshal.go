@@ -49,6 +49,9 @@ func AppendRecord(buf []byte, e *Entry) ([]byte, error) {
 	w.text("claim", c.Token)
 	w.time("lease_until", c.LeaseUntil)
 	w.time("first_claimed_at", c.FirstAt)
+	if c.Absent != 0 {
+		w.member("absent", strconv.Itoa(c.Absent))
+	}
 	w.time("published_at", a.Published)
 	w.time("updated_at", a.Updated)
 	w.text("guid", a.GUID)

@@ -57,7 +57,7 @@ func ParseRecord(raw jsontext.Value, posted bool) (Entry, error) {
 		Attempts: int(r.Attempts), LastError: string(r.LastError), RemoteID: string(r.RemoteID), RemoteURL: string(r.RemoteURL),
 		Claim: Claim{
 			Token: string(r.Claim), By: string(r.ClaimedBy), At: time.Time(r.ClaimedAt),
-			LeaseUntil: time.Time(r.LeaseUntil), FirstAt: time.Time(r.FirstClaimedAt),
+			LeaseUntil: time.Time(r.LeaseUntil), FirstAt: time.Time(r.FirstClaimedAt), Absent: int(r.Absent),
 		},
 		Extra: r.Unknown,
 	}
@@ -192,6 +192,7 @@ type record struct {
 	Body        lax    `json:"body"`
 
 	FirstClaimedAt stamp `json:"first_claimed_at"`
+	Absent         count `json:"absent"`
 
 	// Older names.
 	Posted           flag  `json:"posted"`

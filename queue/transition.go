@@ -66,9 +66,7 @@ func Expire(e Entry, now time.Time, gone bool, honoured time.Duration) (Entry, e
 	case e.Status != Queued || e.DueAt.After(now):
 		return e, ErrNotDue
 	}
-	e.Status = Uncertain
-	e.DueAt = time.Time{}
-	return e, nil
+	return uncertain(e), nil
 }
 
 // abandoned reports whether the entry's worker is dead.
@@ -115,16 +113,19 @@ func Settle(e Entry, now time.Time, token string, a Attempt) (Entry, error) {
 	case poster.Delivered:
 		return posted(e, now, a.Receipt), nil
 	case poster.Later:
+		if e.Attempts >= MaxAttempts && resent(e) {
+			return uncertain(e), nil
+		}
 		if e.Attempts >= MaxAttempts {
 			return failed(e, fmt.Sprintf("tried %d times", e.Attempts)), nil
 		}
-		return requeued(e, nextAttempt(now, e.Attempts, a.Err)), nil
+		return putBack(e, nextAttempt(now, e.Attempts, a.Err)), nil
 	case poster.RejectedContent:
 		return failed(e, "the destination will not take this message"), nil
 	case poster.RejectedDestination:
 		// It is the destination that has to be mended, so this attempt does not count.
 		e.Attempts--
-		return requeued(e, now), nil
+		return putBack(e, now), nil
 	default:
 		if a.Repeat && e.Attempts < MaxAttempts {
 			e.Status = Queued
@@ -132,9 +133,15 @@ func Settle(e Entry, now time.Time, token string, a Attempt) (Entry, error) {
 			e.Claim = Claim{FirstAt: e.Claim.FirstAt}
 			return e, nil
 		}
-		e.Status = Uncertain
-		return e, nil
+		return uncertain(e), nil
 	}
+}
+
+// uncertain lets an entry wait for a person, under the claim that it had.
+func uncertain(e Entry) Entry {
+	e.Status = Uncertain
+	e.DueAt = time.Time{}
+	return e
 }
 
 // nextAttempt is when an attempt is repeated: when the platform said, else after
@@ -251,6 +258,18 @@ func requeued(e Entry, due time.Time) Entry {
 	e.DueAt = ceilMilli(due)
 	e.Claim = Claim{}
 	e.Message = poster.Message{}
+	return e
+}
+
+// putBack queues an entry again whose last attempt certainly published nothing. If
+// an earlier one may have, the message stays frozen, and its age counts on.
+func putBack(e Entry, due time.Time) Entry {
+	if !resent(e) {
+		return requeued(e, due)
+	}
+	e.Status = Queued
+	e.DueAt = ceilMilli(due)
+	e.Claim = Claim{FirstAt: e.Claim.FirstAt}
 	return e
 }
 

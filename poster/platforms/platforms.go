@@ -2,22 +2,38 @@
 package platforms
 
 import (
-	"slices"
-
 	"bot/poster"
+	"bot/poster/bluesky"
 	"bot/poster/console"
 	"bot/poster/discord"
+	"bot/poster/exec"
+	"bot/poster/googlechat"
+	"bot/poster/mastodon"
+	"bot/poster/matrix"
+	"bot/poster/ntfy"
 	"bot/poster/slack"
+	"bot/poster/teams"
+	"bot/poster/telegram"
 	"bot/poster/webhook"
+	"bot/poster/x"
 )
 
 // All returns the drivers of all platforms, sorted by name.
 func All() []poster.Driver {
 	return []poster.Driver{
+		bluesky.Driver(),
 		console.Driver(),
 		discord.Driver(),
+		exec.Driver(),
+		googlechat.Driver(),
+		mastodon.Driver(),
+		matrix.Driver(),
+		ntfy.Driver(),
 		slack.Driver(),
+		teams.Driver(),
+		telegram.Driver(),
 		webhook.Driver(),
+		x.Driver(),
 	}
 }
 
@@ -38,12 +54,4 @@ func Names() []string {
 		names = append(names, d.Name)
 	}
 	return names
-}
-
-// Later reports whether a platform of that name is to come: a config that names
-// it is not wrong, only early.
-func Later(name string) bool {
-	return slices.Contains([]string{
-		"bluesky", "exec", "googlechat", "mastodon", "matrix", "ntfy", "teams", "telegram", "x",
-	}, name)
 }

@@ -31,6 +31,9 @@ type Fixture struct {
 	Statuses map[int]poster.Outcome
 	// AnyAnswer: every 2xx is a delivery, whatever its body.
 	AnyAnswer bool
+	// Dir returns where the platform finds what it kept from an earlier run against
+	// the server at this address. Nil: nothing was kept.
+	Dir func(address string) string
 	// Local: it makes no requests, so there is nothing to test but what it renders.
 	Local bool
 	// Stdout is where it prints. Nil: nowhere.
@@ -75,6 +78,9 @@ func (f Fixture) New(t *testing.T, address string, client *http.Client) poster.P
 	}
 	if f.Stdout != nil {
 		o.Stdout = f.Stdout
+	}
+	if f.Dir != nil {
+		o.Dir = f.Dir(address)
 	}
 	p, err := f.Driver.New(f.Settings(address), o)
 	require.NoError(t, err)

@@ -1,0 +1,209 @@
+// Package mastodon announces with an account on Mastodon, or on a server that
+// speaks its API, such as GoToSocial or Pleroma
+// (https://docs.joinmastodon.org/methods/statuses/#create).
+package mastodon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"strings"
+	"time"
+
+	"bot/poster"
+)
+
+const (
+	// usualMax and usualURL are Mastodon's own: how long a status may be, and what
+	// an address counts as.
+	usualMax, usualURL = 500, 23
+	// page is how many of the account's newest statuses are looked at.
+	page = 40
+)
+
+// Driver makes posters for Mastodon.
+func Driver() poster.Driver { return poster.Driver{Name: "mastodon", New: open} }
+
+type settings struct {
+	Server        string        `yaml:"server"`
+	Token         poster.Secret `yaml:"token"`
+	Visibility    string        `yaml:"visibility"`
+	Language      string        `yaml:"language"`
+	Sensitive     string        `yaml:"content_warning"`
+	Software      string        `yaml:"software"`
+	MaxCharacters int           `yaml:"max_characters"`
+	URLCharacters int           `yaml:"url_characters"`
+}
+
+// mastodon is one account.
+type mastodon struct {
+	client *poster.Client
+	set    settings
+}
+
+func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
+	set := settings{Visibility: "public", Software: "mastodon", MaxCharacters: usualMax, URLCharacters: usualURL}
+	if err := s.Decode(&set); err != nil {
+		return nil, err
+	}
+	errs := []error{poster.CheckAddress(s, "server", poster.NewSecret(set.Server))}
+	if set.Token.IsZero() {
+		errs = append(errs, s.Errorf("token", "token is required: an access token that may write statuses"))
+	}
+	if v := set.Visibility; v != "public" && v != "unlisted" && v != "private" {
+		errs = append(errs, s.Errorf("visibility", "visibility is public, unlisted or private, not %q", v))
+	}
+	if v := set.Software; v != "mastodon" && v != "other" {
+		errs = append(errs, s.Errorf("software", "software is mastodon or other, not %q", v))
+	}
+	if set.URLCharacters < 1 {
+		errs = append(errs, s.Errorf("url_characters", "url_characters is at least 1"))
+	}
+	used := poster.Limit{Unit: poster.Graphemes}.Count(set.Sensitive)
+	if set.MaxCharacters-used <= set.URLCharacters {
+		errs = append(errs, s.Errorf("max_characters", "max_characters leaves no room for a link"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	set.Server = poster.BaseAddress(set.Server)
+	return &mastodon{poster.NewClient(o, set.Token), set}, nil
+}
+
+func (d *mastodon) Traits() poster.Traits {
+	used := poster.Limit{Unit: poster.Graphemes}.Count(d.set.Sensitive)
+	return poster.Traits{
+		// A token stands for an account and an app; made anew, it is a new identity.
+		Identity: poster.NewSecret(d.set.Server + " " + d.set.Token.Reveal()),
+		// Mastodon knows an Idempotency-Key for an hour, but has been seen to publish
+		// twice or to answer 500 all the same; other servers ignore it. So a status is
+		// looked for first, and sent again only where the key is known.
+		Resend: d.set.Software == "mastodon",
+		Limit:  poster.Limit{Max: d.set.MaxCharacters - used, Unit: poster.Graphemes, URL: d.set.URLCharacters},
+		Escape: poster.NoMentions,
+	}
+}
+
+// status is what is published.
+type status struct {
+	Status     string `json:"status"`
+	Visibility string `json:"visibility"`
+	Language   string `json:"language,omitempty"`
+	Spoiler    string `json:"spoiler_text,omitempty"`
+}
+
+func (d *mastodon) Render(p poster.Post) (poster.Message, error) {
+	body, err := poster.JSON(status{p.Text, d.set.Visibility, d.set.Language, d.set.Sensitive})
+	return poster.Message{ID: p.ID, Text: p.Text, Body: body}, err
+}
+
+func (d *mastodon) Post(ctx context.Context, m poster.Message) (poster.Receipt, error) {
+	header := poster.JSONHeader(d.set.Token)
+	header.Set("Idempotency-Key", m.ID)
+	r, err := d.client.Do(ctx, poster.Request{URL: d.at("/api/v1/statuses"), Header: header, Body: m.Body})
+	if err != nil {
+		return poster.Receipt{}, err
+	}
+	if r.Status == 503 {
+		// Mastodon also answers so when another request of the same key is at work.
+		return poster.Receipt{}, d.client.Fail(poster.Unknown, r, "the server had an error and may have published the status", "")
+	}
+	if err := d.client.Classify(r); err != nil {
+		return poster.Receipt{}, err
+	}
+	var said published
+	if json.Unmarshal(r.Body, &said) == nil && said.ID != "" || r.Torn && bytes.HasPrefix(r.Body, []byte("{")) {
+		return d.client.Receipt(said.ID, said.URL), nil
+	}
+	return poster.Receipt{}, d.client.NoReceipt(r)
+}
+
+func (d *mastodon) at(path string) poster.Secret { return poster.NewSecret(d.set.Server + path) }
+
+// Check asks whose token it is, and compares the limits with the server's own.
+func (d *mastodon) Check(ctx context.Context) error {
+	if _, err := d.account(ctx); err != nil {
+		return err
+	}
+	var server struct {
+		Configuration struct {
+			Statuses struct {
+				Max int `json:"max_characters"`
+				URL int `json:"characters_reserved_per_url"`
+			} `json:"statuses"`
+		} `json:"configuration"`
+	}
+	if err := d.client.Get(ctx, d.at("/api/v2/instance"), poster.JSONHeader(d.set.Token), &server); err != nil {
+		return err
+	}
+	limits := server.Configuration.Statuses
+	if limits.Max > 0 && limits.Max < d.set.MaxCharacters || limits.URL > d.set.URLCharacters {
+		return &poster.Error{Outcome: poster.RejectedDestination, Reason: fmt.Sprintf(
+			"the server takes %d characters and counts an address as %d; set max_characters: %d and url_characters: %d",
+			limits.Max, limits.URL, limits.Max, limits.URL)}
+	}
+	return nil
+}
+
+func (d *mastodon) account(ctx context.Context) (string, error) {
+	var who struct {
+		ID string `json:"id"`
+	}
+	err := d.client.Get(ctx, d.at("/api/v1/accounts/verify_credentials"), poster.JSONHeader(d.set.Token), &who)
+	if err == nil && who.ID == "" {
+		err = &poster.Error{Reason: "the server does not say whose token it is"}
+	}
+	return who.ID, err
+}
+
+// published is a status as the server gives it.
+type published struct {
+	ID        string    `json:"id"`
+	URL       string    `json:"url"`
+	CreatedAt time.Time `json:"created_at"`
+	Content   string    `json:"content"`
+	Card      struct {
+		URL string `json:"url"`
+	} `json:"card"`
+}
+
+// Verify looks for the message's link among the account's newest statuses. It
+// needs a token that may read accounts and statuses.
+func (d *mastodon) Verify(ctx context.Context, m poster.Message, since time.Time) (poster.Presence, poster.Receipt, error) {
+	link := poster.LastAddress(m.Text)
+	if link == "" {
+		return poster.CannotTell, poster.Receipt{}, nil
+	}
+	id, err := d.account(ctx)
+	if err != nil {
+		return poster.CannotTell, poster.Receipt{}, err
+	}
+	var all []published
+	path := fmt.Sprintf("/api/v1/accounts/%s/statuses?limit=%d&exclude_reblogs=true", pathPart(id), page)
+	if err := d.client.Get(ctx, d.at(path), poster.JSONHeader(d.set.Token), &all); err != nil {
+		return poster.CannotTell, poster.Receipt{}, err
+	}
+	var oldest time.Time
+	for _, s := range all {
+		if poster.Recent(s.CreatedAt, since) && (s.Card.URL == link || strings.Contains(html.UnescapeString(s.Content), `href="`+link+`"`)) {
+			return poster.Found, d.client.Receipt(s.ID, s.URL), nil
+		}
+		oldest = s.CreatedAt
+	}
+	// Servers may give fewer than were asked for, so only an empty list is known to
+	// be all there is.
+	return poster.Covers(since, oldest, all != nil && len(all) == 0), poster.Receipt{}, nil
+}
+
+// pathPart keeps of an ID what IDs are made of.
+func pathPart(id string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return -1
+	}, id)
+}

@@ -1,0 +1,163 @@
+// Package telegram announces in a Telegram channel or group through a bot
+// (https://core.telegram.org/bots/api#sendmessage).
+package telegram
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"bot/poster"
+)
+
+// maxText is how long a message may be. Whether UTF-16 units or code points are
+// counted differs by account of it; the units are never fewer.
+const maxText = 4096
+
+// Driver makes posters for Telegram.
+func Driver() poster.Driver { return poster.Driver{Name: "telegram", New: open} }
+
+type settings struct {
+	Token  poster.Secret `yaml:"token"`
+	Chat   string        `yaml:"chat"`
+	Server string        `yaml:"server"`
+	Silent bool          `yaml:"silent"`
+}
+
+// telegram is one chat.
+type telegram struct {
+	client *poster.Client
+	set    settings
+}
+
+var (
+	botToken = regexp.MustCompile(`^[0-9]+:[-_A-Za-z0-9]+$`)
+	chatName = regexp.MustCompile(`^(@[A-Za-z0-9_]+|-?[0-9]+)$`)
+)
+
+func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
+	set := settings{Server: "https://api.telegram.org"}
+	if err := s.Decode(&set); err != nil {
+		return nil, err
+	}
+	errs := []error{poster.CheckAddress(s, "server", poster.NewSecret(set.Server))}
+	if !botToken.MatchString(set.Token.Reveal()) {
+		errs = append(errs, s.Errorf("token", "token is required: the bot's, as @BotFather gave it (123456:ABC…)"))
+	}
+	if !chatName.MatchString(set.Chat) {
+		errs = append(errs, s.Errorf("chat", "chat is required: @name of a channel, or a number in quotes"))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	set.Server = poster.BaseAddress(set.Server)
+	// The bot's number may be seen; the rest may not, even alone.
+	_, secret, _ := strings.Cut(set.Token.Reveal(), ":")
+	return &telegram{poster.NewClient(o, set.Token, poster.NewSecret(secret)), set}, nil
+}
+
+func (t *telegram) Traits() poster.Traits {
+	bot, _, _ := strings.Cut(t.set.Token.Reveal(), ":")
+	return poster.Traits{
+		// The bot's number is no secret, and stays when its token is made anew.
+		Identity: poster.NewSecret("telegram:" + bot + ":" + t.set.Chat),
+		Limit:    poster.Limit{Max: maxText, Unit: poster.UTF16},
+		Escape:   poster.NoMentions,
+	}
+}
+
+// payload is a message. There is no parse_mode, so no text is markup.
+type payload struct {
+	ChatID  string  `json:"chat_id"`
+	Text    string  `json:"text"`
+	Preview preview `json:"link_preview_options"`
+	Silent  bool    `json:"disable_notification,omitempty"`
+}
+
+type preview struct {
+	URL string `json:"url,omitempty"`
+}
+
+func (t *telegram) Render(p poster.Post) (poster.Message, error) {
+	body, err := poster.JSON(payload{t.set.Chat, p.Text, preview{p.Article.URL}, t.set.Silent})
+	return poster.Message{ID: p.ID, Text: p.Text, Body: body}, err
+}
+
+func (t *telegram) method(name string) poster.Secret {
+	return poster.NewSecret(t.set.Server + "/bot" + t.set.Token.Reveal() + "/" + name)
+}
+
+func (t *telegram) Post(ctx context.Context, m poster.Message) (poster.Receipt, error) {
+	r, err := t.client.Do(ctx, poster.Request{URL: t.method("sendMessage"), Header: poster.JSONHeader(poster.Secret{}), Body: m.Body})
+	if err != nil {
+		return poster.Receipt{}, err
+	}
+	return t.outcome(r)
+}
+
+// answer is what the Bot API answers, whatever happened.
+type answer struct {
+	OK     bool `json:"ok"`
+	Result struct {
+		MessageID int64 `json:"message_id"`
+		Chat      struct {
+			Username string `json:"username"`
+		} `json:"chat"`
+	} `json:"result"`
+	Description string `json:"description"`
+	Parameters  struct {
+		MigrateTo  int64 `json:"migrate_to_chat_id"`
+		RetryAfter int64 `json:"retry_after"`
+	} `json:"parameters"`
+}
+
+// outcome tells how a request ended, by the API's description, else by the status.
+func (t *telegram) outcome(r poster.Response) (poster.Receipt, error) {
+	var a answer
+	known := json.Unmarshal(r.Body, &a) == nil
+	said := strings.ToLower(a.Description)
+	switch {
+	case r.Status >= 200 && r.Status < 300:
+		if known && a.OK || r.Torn && bytes.HasPrefix(r.Body, []byte("{")) {
+			return t.receipt(a), nil
+		}
+		return poster.Receipt{}, t.client.NoReceipt(r)
+	case r.Status == http.StatusTooManyRequests && a.Parameters.RetryAfter > 0 && r.Header.Get("Retry-After") == "":
+		r.Header.Set("Retry-After", fmt.Sprint(a.Parameters.RetryAfter))
+	case r.Status == http.StatusBadRequest && a.Parameters.MigrateTo != 0:
+		return poster.Receipt{}, t.client.Fail(poster.RejectedDestination, r, "the group has become a supergroup",
+			fmt.Sprintf("set chat: \"%d\"", a.Parameters.MigrateTo))
+	case r.Status == http.StatusBadRequest && (strings.Contains(said, "chat not found") || strings.Contains(said, "not enough rights")):
+		return poster.Receipt{}, t.client.Fail(poster.RejectedDestination, r, "the bot may not post in the chat",
+			"make it an administrator there, and check chat")
+	case r.Status == http.StatusUnauthorized || r.Status == http.StatusNotFound:
+		return poster.Receipt{}, t.client.Fail(poster.RejectedDestination, r, "Telegram does not know this bot", "check token")
+	}
+	return poster.Receipt{}, t.client.Classify(r)
+}
+
+func (t *telegram) receipt(a answer) poster.Receipt {
+	if a.Result.MessageID == 0 {
+		return poster.Receipt{}
+	}
+	id, address := fmt.Sprint(a.Result.MessageID), ""
+	if name := a.Result.Chat.Username; name != "" {
+		address = "https://t.me/" + name + "/" + id
+	}
+	return t.client.Receipt(id, address)
+}
+
+// Check asks who the bot is.
+func (t *telegram) Check(ctx context.Context) error {
+	r, err := t.client.Do(ctx, poster.Request{Method: http.MethodGet, URL: t.method("getMe")})
+	if err != nil {
+		return err
+	}
+	_, err = t.outcome(r)
+	return err
+}
