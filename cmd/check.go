@@ -1,16 +1,12 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"bot/poster"
-	"bot/queue"
-	"bot/queue/jsonstore"
 
 	"github.com/spf13/cobra"
 )
@@ -78,9 +74,11 @@ func (a *app) runCheck(ctx context.Context, offline bool) error {
 	if err := r.sources(ctx, a, f, offline); err != nil {
 		return err
 	}
-	r.state(ctx, a, f)
-	r.outcome("guard", "", "this machine may write the local state", a.guard().Check())
-	r.add("clock", "", "ok", "%s; state is local, so this machine's clock alone counts", a.env.Now().In(f.cfg.Timezone).Format(time.RFC3339))
+	if f.cfg.State.Backend == sharedBackend {
+		r.shared(ctx, a, f, offline)
+	} else {
+		r.local(ctx, a, f, offline)
+	}
 	failed := false
 	for _, c := range r.Checks {
 		failed = failed || c.Result == "failed"
@@ -146,48 +144,4 @@ func (r *checkReport) sources(ctx context.Context, a *app, f *fleet, offline boo
 		r.outcome("source", res.Source, ok, res.Err)
 	}
 	return err
-}
-
-// state reads the whole ledger, so that what would stop a run is found here.
-func (r *checkReport) state(ctx context.Context, a *app, f *fleet) {
-	store, err := jsonstore.OpenReadOnly(ctx, f.cfg.State.Dir)
-	if err != nil {
-		r.add("state", "", "failed", "%v", err)
-		return
-	}
-	f.queue.Store = store
-	entries, stray := 0, 0
-	for e, readErr := range store.All(ctx) {
-		if readErr != nil {
-			err = readErr
-			break
-		}
-		entries++
-		if goesOn(e) && f.queue.DestinationOf(e.Key.Webhook) == nil {
-			stray++
-		}
-	}
-	r.rules(ctx, f)
-	fleet, bookErr := queue.ReadBook[queue.Pacing](ctx, store, queue.FleetBook)
-	r.outcome("state", "", fmt.Sprintf("%d %s in %s", entries, plural(entries, "entry", "entries"), f.cfg.State.Dir), errors.Join(err, bookErr, store.Close()))
-	for _, w := range store.Warnings() {
-		r.add("state", "", "warning", "%s", w)
-	}
-	if stray > 0 {
-		r.add("state", "", "warning", "%d queued %s to no configured destination; see `bot status`", stray, plural(stray, "entry belongs", "entries belong"))
-	}
-	if fleet.Paused != nil {
-		r.add("state", "", "warning", "everything is paused: %s", fleet.Paused.Reason)
-	}
-}
-
-// rules tells which rules mean something else than they did. A record that cannot be
-// read is reported with the state.
-func (r *checkReport) rules(ctx context.Context, f *fleet) {
-	for _, rule := range f.queue.Rules {
-		e, err := queue.ReadBook[queue.Edited](ctx, f.queue.Store, queue.RuleBook(rule.Name))
-		if note := editedNote(rule, e, f.cfg.Timezone); err != nil || note != "" {
-			r.add("rule", rule.Name, "warning", "%s, %s", mode(rule), cmp.Or(note, fmt.Sprint(err)))
-		}
-	}
 }

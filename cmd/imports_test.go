@@ -35,6 +35,7 @@ var importRules = []importRule{
 	{pkg: "poster/*", may: []string{"poster"}},
 	{pkg: "queue", may: []string{"dedupe", "poster"}, tests: []string{"queue/jsonstore"}},
 	{pkg: "queue/collect", may: []string{"queue", "dedupe"}},
+	{pkg: "queue/firestoretest"},
 	{pkg: "queue/*", may: []string{"queue", "dedupe", "poster"}},
 }
 
@@ -64,6 +65,9 @@ var thirdParties = []thirdParty{
 	{module: "golang.org/x/sys", by: []string{"queue/jsonstore"}},
 	{module: "golang.org/x/term", by: []string{"cmd"}},
 	{module: "golang.org/x/text", by: []string{"queue/collect"}},
+	{module: "golang.org/x/time", by: []string{"cmd"}},
+	{module: "google.golang.org/api", by: []string{"queue/firestore"}},
+	{module: "google.golang.org/protobuf", by: []string{"queue/firestore"}},
 	{module: "google.golang.org/grpc", by: []string{"queue/firestore"}},
 }
 

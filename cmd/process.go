@@ -86,7 +86,7 @@ func (a *app) processWith(ctx context.Context, f *fleet, o processOptions, obser
 	for _, n := range done.Notices {
 		a.log.Warn(n.Text)
 	}
-	stray, err := f.queue.Stray(ctx)
+	stray, err := f.stray(ctx, done)
 	if err != nil {
 		return report, err
 	}
@@ -102,6 +102,15 @@ func (a *app) processWith(ctx context.Context, f *fleet, o processOptions, obser
 // is uncertain was reported by the run in which it became so.
 func goesOn(e queue.Entry) bool {
 	return !e.Status.Final() && e.Status != queue.Failed && e.Status != queue.Uncertain
+}
+
+// stray returns what waits and belongs to no configured destination. In Firestore
+// every entry that is looked at costs a read, so there it is only what is due.
+func (f *fleet) stray(ctx context.Context, done queue.Processed) ([]queue.Entry, error) {
+	if f.cfg.State.Backend == sharedBackend {
+		return done.Stray, nil
+	}
+	return f.queue.Stray(ctx)
 }
 
 // processor returns this process's worker.

@@ -36,6 +36,9 @@ const asProgram = "BOT_TEST_CLOCK_AHEAD"
 // noArgs is the value with which the program is run with an Env of nothing.
 const noArgs = "no arguments"
 
+// asMachine is what the program's machine is called, if not what this one is.
+const asMachine = "BOT_TEST_MACHINE"
+
 // interrupted is what the program's process says on stderr once it was told to stop.
 const interrupted = "interrupted"
 
@@ -60,6 +63,9 @@ func program(ahead string) int {
 	context.AfterFunc(ctx, func() { fmt.Fprintln(os.Stderr, interrupted) })
 	env := cmd.System()
 	env.Now = func() time.Time { return time.Now().Add(d) }
+	if name := os.Getenv(asMachine); name != "" {
+		env.Hostname = func() (string, error) { return name, nil }
+	}
 	return cmd.Run(ctx, env)
 }
 

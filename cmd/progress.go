@@ -59,3 +59,12 @@ func (p *progress) done() {
 		fmt.Fprint(p.w, clearLine)
 	}
 }
+
+// advance tells that n more are done.
+func (p *progress) advance(n int) {
+	if p == nil {
+		return
+	}
+	p.n += n - 1
+	p.step("")
+}

@@ -15,6 +15,7 @@ import (
 	"bot/config"
 	"bot/dedupe"
 	"bot/queue"
+	"bot/queue/jsonstore"
 
 	"github.com/spf13/cobra"
 )
@@ -64,7 +65,7 @@ func exitCode(ctx context.Context, err error, started bool) int {
 		return int(done)
 	case !started, errors.As(err, new(usageError)), errors.As(err, new(config.Problems)):
 		return exitUsage
-	case errors.Is(err, dedupe.ErrRefused), errors.Is(err, queue.ErrNoLedger):
+	case errors.Is(err, dedupe.ErrRefused), errors.Is(err, queue.ErrNoLedger), errors.Is(err, jsonstore.ErrMoved):
 		return exitRefused
 	case errors.Is(err, queue.ErrLocked):
 		return exitLocked
@@ -156,7 +157,7 @@ func newRootCmd(a *app) *cobra.Command {
 	root.AddCommand(
 		newInitCmd(a), newEnqueueCmd(a), newProcessCmd(a), newRunCmd(a), newServeCmd(a), newStatusCmd(a),
 		newQueueCmd(a), newPostedCmd(a), newResolveCmd(a), newPreviewCmd(a), newExplainCmd(a), newBacktestCmd(a), newCheckCmd(a),
-		newPauseCmd(a), newResumeCmd(a), newExportCmd(a), newImportCmd(a), newDemoCmd(a), newVersionCmd(a),
+		newPauseCmd(a), newResumeCmd(a), newExportCmd(a), newImportCmd(a), newMigrateCmd(a), newDemoCmd(a), newVersionCmd(a),
 	)
 	return root
 }

@@ -44,7 +44,11 @@ type statusReport struct {
 
 type stateStatus struct {
 	Backend string `json:"backend"`
-	Dir     string `json:"dir"`
+	// Dir is the folder of a local ledger, and project/database/fleet of one in
+	// Firestore.
+	Dir string `json:"dir"`
+	// Moved tells that the fleet has moved, and this machine has not.
+	Moved string `json:"moved,omitempty"`
 	// Guard is "open" on the machine that may write, else why it may not.
 	Guard string `json:"guard"`
 }
@@ -100,11 +104,11 @@ type personStatus struct {
 func (a *app) status(ctx context.Context, f *fleet) (*statusReport, error) {
 	s := &statusReport{
 		Command: "status", Counts: make(map[queue.Status]int),
-		State:       stateStatus{Backend: f.cfg.State.Backend, Dir: f.cfg.State.Dir, Guard: "open"},
+		State:       stateStatus{Backend: f.cfg.State.Backend, Dir: a.place(f.cfg.State), Guard: "open", Moved: a.elsewhere(ctx, f.cfg.State)},
 		NeedsPerson: []personStatus{}, Sources: []sourceStatus{}, Destinations: []destinationStatus{},
 		Rules: []ruleStatus{},
 	}
-	if err := a.guard().Check(); err != nil {
+	if err := a.guardOf(f.cfg.State); err != nil {
 		s.State.Guard = err.Error()
 	}
 	for _, st := range queue.Statuses {
@@ -244,6 +248,9 @@ func (a *app) printStatus(f *fleet, s *statusReport) {
 	a.printf("state   %s in %s\n", s.State.Backend, s.State.Dir)
 	if s.State.Guard != "open" {
 		a.printf("guard   this machine may not write: %s\n", s.State.Guard)
+	}
+	if s.State.Moved != "" {
+		a.printf("moved   %s\n", s.State.Moved)
 	}
 	counts := make([]string, 0, len(queue.Statuses))
 	for _, st := range queue.Statuses {

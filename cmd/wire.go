@@ -15,7 +15,6 @@ import (
 	"bot/poster/platforms"
 	"bot/queue"
 	"bot/queue/collect"
-	"bot/queue/jsonstore"
 )
 
 // fleet is what the config describes, wired: sources to collect from, and the
@@ -140,30 +139,6 @@ func (f *fleet) addRule(r config.Rule) error {
 	rule.Meaning = meaning(rule, r.Text.Value)
 	f.queue.Rules = append(f.queue.Rules, rule)
 	return nil
-}
-
-// openStore opens the ledger and gives it to the fleet's queue. To write, the
-// machine has to pass the guard first.
-func (a *app) openStore(ctx context.Context, f *fleet, write bool) (queue.Store, error) {
-	var store *jsonstore.Store
-	var err error
-	dir := f.cfg.State.Dir
-	if write {
-		if err := a.guard().Check(); err != nil {
-			return nil, err
-		}
-		store, err = jsonstore.Open(ctx, jsonstore.Options{Dir: dir, Now: a.env.Now})
-	} else {
-		store, err = jsonstore.OpenReadOnly(ctx, dir)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range store.Warnings() {
-		a.log.Warn(w)
-	}
-	f.queue.Store = store
-	return store, nil
 }
 
 // guard pins local state to the machine that owns it. It goes only where shared

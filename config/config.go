@@ -63,10 +63,13 @@ type Serve struct {
 // State says where the ledger is kept.
 type State struct {
 	Spot
-	// Backend is local.
+	// Backend is local or firestore.
 	Backend string
 	// Dir is the absolute path of the folder of the local files.
 	Dir string
+	// Project, Database and Fleet name the ledger in Firestore. Empty: the file does
+	// not say.
+	Project, Database, Fleet string
 }
 
 // Source is where articles come from.

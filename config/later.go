@@ -16,10 +16,6 @@ func (s *section) later() {
 // returns "".
 func notYet(section, key string, n *node) string {
 	switch section + "." + key {
-	case "state.project", "state.database", "state.fleet":
-		return key
-	case "state.backend":
-		return ifValue(key, n, "firestore")
 	case "source.ready", "source.guid":
 		return ifValue(key, n, "true")
 	}

@@ -10,9 +10,8 @@ func (p *parser) state(n *node, begin place) State {
 		Spot:    s.spot(),
 		Backend: s.oneOf("backend", "local", "firestore"),
 		Dir:     p.path(s.text("dir", "state")),
-	}
-	for _, key := range []string{"project", "database", "fleet"} {
-		s.text(key, "")
+
+		Project: s.text("project", ""), Database: s.text("database", ""), Fleet: s.text("fleet", ""),
 	}
 	s.later()
 	s.finish()

@@ -58,6 +58,8 @@ type Processed struct {
 	// Notices say what else a person should know, such as that a destination is
 	// paused.
 	Notices []Notice
+	// Stray are the entries that were due and belong to no configured destination.
+	Stray []Entry
 }
 
 // Sent is how one entry was dealt with.
@@ -180,6 +182,9 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 			continue
 		}
 		d := p.Queue.DestinationOf(e.Key.Webhook)
+		if d == nil {
+			p.done.Stray = append(p.done.Stray, e)
+		}
 		if d == nil || len(p.o.To) > 0 && !slices.Contains(p.o.To, d.Name) {
 			continue
 		}

@@ -27,6 +27,8 @@ type ledger struct {
 	OpenedAt time.Time `json:"opened_at,omitzero"`
 	// MovedTo names where the ledger is by now. Empty: it is here.
 	MovedTo string `json:"moved_to,omitzero"`
+	// MovingTo names where it is being moved. Empty: it is not.
+	MovingTo string `json:"moving_to,omitzero"`
 }
 
 // readLedger reads ledger.json. It returns fs.ErrNotExist if it is not there.

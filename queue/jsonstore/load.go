@@ -73,6 +73,9 @@ func (s *Store) load() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = s.exists()
 	}
+	if err == nil {
+		err = s.mayUse(l)
+	}
 	if err != nil {
 		return err
 	}

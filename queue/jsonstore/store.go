@@ -36,6 +36,8 @@ type Options struct {
 	// LockTimeout is how long to wait for another process that holds the lock. Zero:
 	// 10 s, which is far longer than any step takes.
 	LockTimeout time.Duration
+	// MovingTo lets a ledger be opened that is being moved there. Empty: none.
+	MovingTo string
 }
 
 // Store is a ledger in a directory. It implements queue.Store.
@@ -43,6 +45,7 @@ type Store struct {
 	dir      string
 	now      func() time.Time
 	readOnly bool
+	movingTo string
 	files    files
 	lock     *lock
 	warnings []string
@@ -164,7 +167,7 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 }
 
 func newStore(o Options) *Store {
-	s := &Store{dir: o.Dir, now: o.Now, files: filesOf(o.Dir)}
+	s := &Store{dir: o.Dir, now: o.Now, movingTo: o.MovingTo, files: filesOf(o.Dir)}
 	if s.now == nil {
 		s.now = time.Now
 	}
