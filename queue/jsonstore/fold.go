@@ -229,7 +229,7 @@ func (s *Store) newJournal() error {
 	if err := s.journal.add(event{kind: anEnd}); err != nil {
 		return err
 	}
-	return replace(s.files.journal, writeBytes(line))
+	return replace(s.files.journal, bareJournal(line))
 }
 
 // noteBase records in the journal that it stands upon the files as they are.

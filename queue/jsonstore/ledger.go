@@ -213,7 +213,7 @@ func (s *Store) firstJournal(fleet string) error {
 	if err != nil {
 		return err
 	}
-	if err := replace(s.files.journal, writeBytes(line)); err != nil {
+	if err := replace(s.files.journal, bareJournal(line)); err != nil {
 		return err
 	}
 	s.whole = true
