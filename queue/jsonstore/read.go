@@ -44,22 +44,35 @@ func (s *Store) entry(ctx context.Context, id string, apply func(b *batch, e *qu
 	if err := s.do(ctx, o); err != nil || done {
 		return err
 	}
-	var wants []want
-	if !inMemory {
-		wants = []want{{id: id}}
-	}
-	return s.with(ctx, step{wants: wants, apply: func(b *batch, answer func(string) *hit) error {
-		if i := b.item(id); i.live() {
-			return apply(b, &i.entry, i.posted)
-		} else if h := answer(id); i == nil && h != nil {
-			e, err := queue.ParseRecord(h.raw, queue.InPosted)
-			if err != nil {
-				return err
-			}
-			return apply(b, &e, true)
+	for {
+		var wants []want
+		if !inMemory {
+			wants = []want{{id: id}}
 		}
-		return notFound(id)
-	}})
+		again := false
+		err := s.with(ctx, step{wants: wants, apply: func(b *batch, answer func(string) *hit) error {
+			i := b.item(id)
+			switch {
+			case i.live():
+				return apply(b, &i.entry, i.posted)
+			case i == nil && inMemory:
+				// Another process has just moved it to posted.json.
+				inMemory, again = false, true
+				return nil
+			case i == nil && answer(id) != nil:
+				e, err := queue.ParseRecord(answer(id).raw, queue.InPosted)
+				if err != nil {
+					return err
+				}
+				return apply(b, &e, true)
+			default:
+				return notFound(id)
+			}
+		}})
+		if err != nil || !again {
+			return err
+		}
+	}
 }
 
 func notFound(id string) error { return fmt.Errorf("%w: %s", queue.ErrNotFound, id) }
