@@ -243,7 +243,7 @@ func (s *Store) settleJournal() error {
 
 func (s *Store) letGo() {
 	if s.journal != nil {
-		s.journal.file.Close()
+		s.journal.close()
 	}
 	if s.queueFile != nil {
 		s.queueFile.Close()
