@@ -171,6 +171,8 @@ func (s *Store) handOver() {
 // commit applies ops in their order. It is called under the lock. The error is
 // every op's: nothing of any was kept.
 func (s *Store) commit(ops []*op) error {
+	s.reading.Lock()
+	defer s.reading.Unlock()
 	s.mu.Lock()
 	broken := s.broken
 	s.mu.Unlock()

@@ -63,6 +63,10 @@ type Store struct {
 	// unreadable: posted.json was found to be no good, and somebody was told.
 	unreadable atomic.Bool
 
+	// reading lets a small record be read while nobody leads: whoever leads holds it
+	// whole.
+	reading sync.RWMutex
+
 	// All below belongs to whoever leads, and is valid while the lock is held.
 
 	ledger  ledger
