@@ -148,9 +148,9 @@ func (b *batch) write() error {
 	if err := s.adopt(); err != nil {
 		return err
 	}
-	buf := reuse(s.lines)
+	buf, durable := reuse(s.lines), s.journal.onDisk()
 	for i, c := range b.kept.events {
-		c.n, c.durable = s.journal.next+int64(i), s.journal.durable
+		c.n, c.durable = s.journal.next+int64(i), durable
 		var err error
 		if buf, err = appendLine(buf, c.event); err != nil {
 			return err
@@ -159,11 +159,6 @@ func (b *batch) write() error {
 	s.lines = buf
 	if err := s.journal.append(buf, int64(len(b.kept.events))); err != nil {
 		return err
-	}
-	if b.kept.sync {
-		if err := s.journal.sync(); err != nil {
-			return err
-		}
 	}
 	for _, c := range b.kept.events {
 		if c.item != nil {

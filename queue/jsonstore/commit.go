@@ -24,6 +24,10 @@ type op struct {
 	// quick: it needs to see what is in the journal, and no more.
 	quick bool
 	err   error
+	// journal is where it was written, up to end, if it has to be on the disk before
+	// it counts as done. Whoever asked for it sees to that, without the lock.
+	journal *journal
+	end     int64
 	// wake tells the waiting goroutine that its step is done, or that it leads.
 	wake chan struct{}
 	lead bool // set before wake
@@ -61,6 +65,11 @@ func (s *Store) do(ctx context.Context, o *op) error {
 	}
 	if lead {
 		s.leadFor(ctx, o)
+	}
+	if o.journal != nil {
+		if err := o.journal.finish(o.end); err != nil && o.err == nil {
+			o.err = s.noted(err)
+		}
 	}
 	return o.err
 }
@@ -162,8 +171,13 @@ func (s *Store) handOver() {
 // commit applies ops in their order. It is called under the lock. The error is
 // every op's: nothing of any was kept.
 func (s *Store) commit(ops []*op) error {
-	if s.broken != nil {
-		return s.broken
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	s.mu.Lock()
+	broken := s.broken
+	s.mu.Unlock()
+	if broken != nil {
+		return broken
 	}
 	quick := !slices.ContainsFunc(ops, func(o *op) bool { return !o.quick })
 	if err := s.refresh(quick); err != nil {
@@ -171,15 +185,23 @@ func (s *Store) commit(ops []*op) error {
 	}
 	b := &batch{s: s}
 	s.records = reuse(s.records)
+	var synced []*op
 	for _, o := range ops {
 		if o.err = o.apply(b); o.err != nil {
 			b.dropStep()
 			continue
 		}
+		if b.step.sync {
+			synced = append(synced, o)
+		}
 		b.keepStep()
 	}
 	if err := b.write(); err != nil {
 		return s.noted(err)
+	}
+	for _, o := range synced {
+		o.journal, o.end = s.journal, s.journal.end
+		o.journal.hold()
 	}
 	for _, o := range ops {
 		if o.err == nil && o.after != nil {
@@ -192,6 +214,8 @@ func (s *Store) commit(ops []*op) error {
 // noted returns err, and lets nothing be done any more if it is poison.
 func (s *Store) noted(err error) error {
 	if p, ok := errors.AsType[*poison](err); ok {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.broken = fmt.Errorf("the ledger cannot be trusted until it is opened again: %w", p.err)
 	}
 	return err

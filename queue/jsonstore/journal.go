@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 )
 
 // Space for the journal is reserved in few and large pieces: on ext4, a file of four
@@ -17,7 +18,8 @@ const (
 	growBy = 4
 )
 
-// journal is the open journal. All of it happens under the lock.
+// journal is the open journal. All of it happens under the lock, but for syncs: while
+// one worker waits for the disk, others may write.
 type journal struct {
 	path string
 	file *os.File
@@ -28,11 +30,37 @@ type journal struct {
 	// with the space reserved after them, which holds zeros.
 	end, size int64
 	// next is the number of the next line.
-	next int64
+	next  int64
+	head  head
+	plain bool // the file system cannot reserve space
+
+	// The rest is what syncs share, guarded by mu.
+	mu sync.Mutex
 	// durable is how much of it is known to be on the disk.
 	durable int64
-	head    head
-	plain   bool // the file system cannot reserve space
+	// synced is told when a sync has ended. One is made at a time, and covers all
+	// that was written before it began.
+	synced  *sync.Cond
+	syncing bool
+	failed  error // of a sync
+	// waiting counts the steps that have yet to be synced. The last of them closes the
+	// file of a journal that is closing.
+	waiting int
+	closing bool
+}
+
+// newJournal returns the journal in f, whose lines up to end were read.
+func newJournal(path string, f *os.File, id identity, end int64, h head) *journal {
+	j := &journal{path: path, file: f, ino: id.ino, end: end, size: id.size, next: 1, durable: end, head: h}
+	j.synced = sync.NewCond(&j.mu)
+	return j
+}
+
+// onDisk returns how much is known to be on the disk.
+func (j *journal) onDisk() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.durable
 }
 
 // bareJournal writes a journal that has only a head. It puts the head at the
@@ -85,7 +113,9 @@ func (j *journal) readTail(apply func(event) error) (torn int64, err error) {
 		if err := apply(e); err != nil {
 			return 0, fileErrorf(j.path, j.end, "the line is sealed and yet cannot be read: %w", err)
 		}
+		j.mu.Lock()
 		j.durable = max(j.durable, e.durable)
+		j.mu.Unlock()
 		j.next++
 		j.end += int64(len(line)) + 1
 		data = rest
@@ -188,7 +218,7 @@ func (j *journal) append(buf []byte, n int64) error {
 
 // add appends one event.
 func (j *journal) add(e event) error {
-	e.n, e.durable = j.next, j.durable
+	e.n, e.durable = j.next, j.onDisk()
 	line, err := appendLine(nil, e)
 	if err != nil {
 		return err
@@ -198,16 +228,64 @@ func (j *journal) add(e event) error {
 
 // sync makes all that was appended durable.
 func (j *journal) sync() error {
-	if j.durable >= j.end {
-		return nil
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.syncTo(j.end, j.end)
+}
+
+// hold keeps the file open for a step that was written, until finish. It is called
+// under the lock, so that nobody closes the journal before.
+func (j *journal) hold() {
+	j.mu.Lock()
+	j.waiting++
+	j.mu.Unlock()
+}
+
+// finish makes what was written up to end durable, for a step that has hold of the
+// journal. Steps that wait at the same time share a sync.
+func (j *journal) finish(end int64) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	err := j.syncTo(end, end)
+	if j.waiting--; j.waiting == 0 && j.closing {
+		j.file.Close()
 	}
-	if err := syncData(j.file); err != nil {
-		// What a failed sync left in memory may never reach the disk and look as if
-		// it had, so nothing can be trusted until the files are read again.
-		return &poison{err}
+	return err
+}
+
+// syncTo waits until all up to end is durable, and makes it so unless another does.
+// It is called under mu. written is how much is known to be written.
+func (j *journal) syncTo(end, written int64) error {
+	for j.durable < end {
+		switch {
+		case j.failed != nil:
+			// What a failed sync left in memory may never reach the disk and look as if
+			// it had, so nothing can be trusted until the files are read again.
+			return &poison{j.failed}
+		case j.syncing:
+			j.synced.Wait()
+		default:
+			j.syncing = true
+			j.mu.Unlock()
+			err := syncData(j.file)
+			j.mu.Lock()
+			j.syncing = false
+			if j.failed = err; err == nil {
+				j.durable = max(j.durable, written)
+			}
+			j.synced.Broadcast()
+		}
 	}
-	j.durable = j.end
 	return nil
+}
+
+// close closes the file, now or when the last step that has hold of it is durable.
+func (j *journal) close() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closing = true; j.waiting == 0 {
+		j.file.Close()
+	}
 }
 
 // makeRoom reserves space for n more bytes. Where that is all that fits, it

@@ -204,7 +204,7 @@ func (s *Store) loadBooks(v *view) error {
 // loadJournal opens the journal and applies all of it to the view.
 func (s *Store) loadJournal() error {
 	if s.journal != nil {
-		s.journal.file.Close()
+		s.journal.close()
 		s.journal = nil
 	}
 	s.base = base{}
@@ -251,7 +251,7 @@ func (s *Store) readHead(f *os.File) (*journal, error) {
 		return nil, fileErrorf(path, 0, "it is the journal of another ledger (%s) than ledger.json names (%s)", h.Fleet, s.ledger.Fleet)
 	}
 	end := int64(len(line))
-	return &journal{path: path, file: f, ino: id.ino, end: end, size: id.size, next: 1, durable: end, head: h}, nil
+	return newJournal(path, f, id, end, h), nil
 }
 
 // catchUp applies the journal's lines that were not read yet. A torn end is cut

@@ -63,6 +63,10 @@ type Store struct {
 	// unreadable: posted.json was found to be no good, and somebody was told.
 	unreadable atomic.Bool
 
+	// reading lets a small record be read while nobody leads: whoever leads holds it
+	// whole.
+	reading sync.RWMutex
+
 	// All below belongs to whoever leads, and is valid while the lock is held.
 
 	ledger  ledger
@@ -243,7 +247,7 @@ func (s *Store) settleJournal() error {
 
 func (s *Store) letGo() {
 	if s.journal != nil {
-		s.journal.file.Close()
+		s.journal.close()
 	}
 	if s.queueFile != nil {
 		s.queueFile.Close()
