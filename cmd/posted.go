@@ -11,6 +11,7 @@ import (
 
 	"bot/dedupe"
 	"bot/queue"
+	"bot/queue/collect"
 
 	"github.com/spf13/cobra"
 )
@@ -176,10 +177,31 @@ func (s *selection) recorded(ctx context.Context, f *fleet, names []string) ([]q
 	return entries, nil
 }
 
+// readAgain lets the source be read whole next time, although it may not have
+// changed since. An older record's source is not known, so all are.
+func (f *fleet) readAgain(ctx context.Context, source string) error {
+	for _, name := range f.sourceNames() {
+		if source != "" && source != name {
+			continue
+		}
+		err := queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(name), func(p *collect.Progress) error {
+			p.ETag, p.LastModified = "", ""
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (a *app) forget(ctx context.Context, f *fleet, entries []queue.Entry) error {
 	list := make([]entryReport, 0, len(entries))
 	for _, e := range entries {
 		if err := f.queue.Store.Delete(ctx, e.ID); err != nil {
+			return err
+		}
+		if err := f.readAgain(ctx, e.Article.Source); err != nil {
 			return err
 		}
 		list = append(list, entryReport{e})

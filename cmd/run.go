@@ -14,8 +14,10 @@ func newRunCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Enqueue, then process: what cron calls",
-		Args:  cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		RunE: func(c *cobra.Command, more []string) error {
+			if err := e.take(more); err != nil {
+				return err
+			}
 			p.to, p.dryRun = e.to, e.dryRun
 			return a.runBoth(c.Context(), e, p)
 		},

@@ -237,4 +237,9 @@ func TestWhatIsRecordedByHandCountsAsPosted(t *testing.T) {
 	require.Equal(t, 1, added.Queued)
 	require.Equal(t, 1, added.Refused)
 	require.Equal(t, []string{"news a already_posted", "fans a queued"}, verdicts(f.add(queue.AddOptions{}, batch(false, article("a", hour)))))
+
+	added, err = f.AddPosted(context.Background(), []string{"https://example.jp/a"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, 1, added.Queued, "what was waiting for fans is posted there now")
+	require.Zero(t, f.process(queue.ProcessOptions{}).Due)
 }

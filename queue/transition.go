@@ -237,6 +237,21 @@ func Reschedule(e Entry, at time.Time) (Entry, error) {
 	return e, nil
 }
 
+// Record counts an entry that is not announced yet, or not for certain, as
+// announced: a person says that it was.
+func Record(e Entry, now time.Time) (Entry, error) {
+	switch e.Status {
+	case Queued, Held, Failed, Uncertain:
+		e = posted(e, now, poster.Receipt{})
+		e.Reason = recordedByHand
+		return e, nil
+	default:
+		return e, forbidden(e, "record as posted", "")
+	}
+}
+
+const recordedByHand = "recorded by hand"
+
 func posted(e Entry, now time.Time, r poster.Receipt) Entry {
 	e.Status = Posted
 	e.PostedAt = now.UTC().Truncate(time.Millisecond)

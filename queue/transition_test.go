@@ -90,6 +90,9 @@ func TestEveryStateMeetsEveryEvent(t *testing.T) {
 		{"resolve resend", resolve(queue.Queued), decided(queue.Queued)},
 		{"resolve drop", resolve(queue.Skipped), decided(queue.Skipped)},
 		{"resolve to nonsense", resolve(queue.Held), states{}},
+		{"record", func(e queue.Entry) (queue.Entry, error) { return queue.Record(e, now) }, states{
+			queue.Queued: queue.Posted, queue.Held: queue.Posted, queue.Failed: queue.Posted, queue.Uncertain: queue.Posted,
+		}},
 		{"retry", func(e queue.Entry) (queue.Entry, error) { return queue.Retry(e, now) },
 			states{queue.Failed: queue.Queued, queue.Skipped: queue.Queued}},
 		{"release", func(e queue.Entry) (queue.Entry, error) { return queue.Release(e, now) },

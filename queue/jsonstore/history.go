@@ -101,6 +101,10 @@ func scanOpen(ctx context.Context, f *os.File, path string, wants []want) (*hist
 
 // openState opens a file of the ledger for reading.
 func openState(path string) (*os.File, error) {
+	// Opening a pipe would wait for whoever writes to it.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fileErrorf(path, -1, "it is no regular file; put the ledger's own file in its place")
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(path)
