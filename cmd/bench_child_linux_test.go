@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"errors"
 	"bufio"
 	"bytes"
 	"flag"
@@ -95,7 +96,7 @@ func peak(t *testing.T, c *exec.Cmd) float64 {
 	var status syscall.WaitStatus
 	var usage syscall.Rusage
 	for {
-		if _, err = syscall.Wait4(pid, &status, 0, &usage); err != syscall.EINTR {
+		if _, err = syscall.Wait4(pid, &status, 0, &usage); !errors.Is(err, syscall.EINTR) {
 			break
 		}
 	}
