@@ -1,9 +1,9 @@
 package cmd_test
 
 import (
-	"errors"
 	"bufio"
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
