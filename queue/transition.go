@@ -121,6 +121,10 @@ func Settle(e Entry, now time.Time, token string, a Attempt) (Entry, error) {
 		}
 		return putBack(e, nextAttempt(now, e.Attempts, a.Err)), nil
 	case poster.RejectedContent:
+		if resent(e) {
+			// Of the repeat that is certain, and nothing is said of the attempt before.
+			return uncertain(e), nil
+		}
 		return failed(e, "the destination will not take this message"), nil
 	case poster.RejectedDestination:
 		// It is the destination that has to be mended, so this attempt does not count.

@@ -218,6 +218,14 @@ func TestASettlement(t *testing.T) {
 		require.Zero(t, e.Attempts)
 		require.Equal(t, "no", e.LastError)
 	})
+	t.Run("a rejected repeat of what may have gone out is uncertain", func(t *testing.T) {
+		t.Parallel()
+		e := entryIn(queue.Sending)
+		e.Claim.FirstAt = e.Claim.At.Add(-hour)
+		e, err := queue.Settle(e, now, "t1", refuse(poster.RejectedContent))
+		require.NoError(t, err)
+		require.Equal(t, queue.Uncertain, e.Status)
+	})
 	t.Run("an error that nobody classified is unknown", func(t *testing.T) {
 		t.Parallel()
 		e, err := queue.Settle(entryIn(queue.Sending), now, "t1", queue.Attempt{Err: errors.New("?")})
