@@ -91,9 +91,14 @@ func (j *journal) fresh() (bool, error) {
 // readTail reads the lines that stand after end, hands each to apply, and moves
 // end behind them. Where a line cannot be read it returns how many bytes from end
 // on are no lines: a torn end, to be cut off. Damage below what was durable is a
-// *FileError.
-func (j *journal) readTail(apply func(event) error) (torn int64, err error) {
-	limit, err := j.written()
+// *FileError. With whole, and where a line cannot be read, all of the reserved space
+// is looked at.
+func (j *journal) readTail(whole bool, apply func(event) error) (torn int64, err error) {
+	find := j.begun
+	if whole {
+		find = j.written
+	}
+	limit, err := find()
 	if err != nil {
 		return 0, err
 	}
@@ -120,10 +125,30 @@ func (j *journal) readTail(apply func(event) error) (torn int64, err error) {
 		j.end += int64(len(line)) + 1
 		data = rest
 	}
-	if len(data) == 0 {
+	switch {
+	case len(data) == 0:
 		return 0, nil
+	case !whole:
+		return j.readTail(true, apply)
 	}
 	return int64(len(data)), j.assess(data)
+}
+
+// begun returns the offset of the first zero from end on: while nothing was lost,
+// the lines end there.
+func (j *journal) begun() (int64, error) {
+	buf := make([]byte, 4<<10)
+	for at := j.end; at < j.size; {
+		n, err := j.file.ReadAt(buf[:min(j.size-at, int64(len(buf)))], at)
+		if err != nil {
+			return 0, err
+		}
+		if zero := bytes.IndexByte(buf[:n], 0); zero >= 0 {
+			return at + int64(zero), nil
+		}
+		at += int64(n)
+	}
+	return j.size, nil
 }
 
 // written returns the offset behind the last byte from end on that is not zero.

@@ -39,7 +39,7 @@ func (s *Store) refresh(quick bool) error {
 	}
 	s.journal.size = id.size
 	if fresh {
-		if err := s.catchUp(); err != nil {
+		if err := s.catchUp(false); err != nil {
 			s.stale = true
 			return err
 		}
@@ -227,7 +227,7 @@ func (s *Store) loadJournal() error {
 	}
 	s.journal = j
 	s.base = j.head.Base
-	return s.catchUp()
+	return s.catchUp(true)
 }
 
 func (s *Store) readHead(f *os.File) (*journal, error) {
@@ -256,8 +256,8 @@ func (s *Store) readHead(f *os.File) (*journal, error) {
 
 // catchUp applies the journal's lines that were not read yet. A torn end is cut
 // off, unless the store is for reading only.
-func (s *Store) catchUp() error {
-	torn, err := s.journal.readTail(s.apply)
+func (s *Store) catchUp(whole bool) error {
+	torn, err := s.journal.readTail(whole, s.apply)
 	if err != nil || torn == 0 || s.readOnly {
 		return err
 	}
