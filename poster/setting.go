@@ -21,6 +21,21 @@ func CheckAddress(s Settings, key string, address Secret) error {
 	return nil
 }
 
+// OpenWebhook reads the settings of a platform whose one setting is its webhook, and
+// returns the webhook and a client that keeps it secret.
+func OpenWebhook(s Settings, o Options) (*Client, Secret, error) {
+	var set struct {
+		Webhook Secret `yaml:"webhook"`
+	}
+	if err := s.Decode(&set); err != nil {
+		return nil, Secret{}, err
+	}
+	if err := CheckAddress(s, "webhook", set.Webhook); err != nil {
+		return nil, Secret{}, err
+	}
+	return NewClient(o, set.Webhook), set.Webhook, nil
+}
+
 // JSON returns v as JSON, with the characters of HTML as they are.
 func JSON(v any) ([]byte, error) {
 	var b bytes.Buffer

@@ -25,10 +25,6 @@ const (
 // Driver makes posters for Google Chat.
 func Driver() poster.Driver { return poster.Driver{Name: "googlechat", New: open} }
 
-type settings struct {
-	Webhook poster.Secret `yaml:"webhook"`
-}
-
 // chat is one incoming webhook.
 type chat struct {
 	client  *poster.Client
@@ -36,14 +32,11 @@ type chat struct {
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
-	var set settings
-	if err := s.Decode(&set); err != nil {
+	client, webhook, err := poster.OpenWebhook(s, o)
+	if err != nil {
 		return nil, err
 	}
-	if err := poster.CheckAddress(s, "webhook", set.Webhook); err != nil {
-		return nil, err
-	}
-	return &chat{poster.NewClient(o, set.Webhook), set.Webhook}, nil
+	return &chat{client, webhook}, nil
 }
 
 func (c *chat) Traits() poster.Traits {

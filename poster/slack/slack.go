@@ -17,10 +17,6 @@ const maxText = 40_000
 // Driver makes posters for Slack's incoming webhooks.
 func Driver() poster.Driver { return poster.Driver{Name: "slack", New: open} }
 
-type settings struct {
-	Webhook poster.Secret `yaml:"webhook"`
-}
-
 // slack is one incoming webhook.
 type slack struct {
 	client  *poster.Client
@@ -28,14 +24,11 @@ type slack struct {
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
-	var set settings
-	if err := s.Decode(&set); err != nil {
+	client, webhook, err := poster.OpenWebhook(s, o)
+	if err != nil {
 		return nil, err
 	}
-	if err := poster.CheckAddress(s, "webhook", set.Webhook); err != nil {
-		return nil, err
-	}
-	return &slack{poster.NewClient(o, set.Webhook), set.Webhook}, nil
+	return &slack{client, webhook}, nil
 }
 
 func (s *slack) Traits() poster.Traits {

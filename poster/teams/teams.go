@@ -16,10 +16,6 @@ const maxText = 12_000
 // Driver makes posters for Teams.
 func Driver() poster.Driver { return poster.Driver{Name: "teams", New: open} }
 
-type settings struct {
-	Webhook poster.Secret `yaml:"webhook"`
-}
-
 // teams is one workflow.
 type teams struct {
 	client  *poster.Client
@@ -27,14 +23,11 @@ type teams struct {
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
-	var set settings
-	if err := s.Decode(&set); err != nil {
+	client, webhook, err := poster.OpenWebhook(s, o)
+	if err != nil {
 		return nil, err
 	}
-	if err := poster.CheckAddress(s, "webhook", set.Webhook); err != nil {
-		return nil, err
-	}
-	return &teams{poster.NewClient(o, set.Webhook), set.Webhook}, nil
+	return &teams{client, webhook}, nil
 }
 
 func (w *teams) Traits() poster.Traits {
