@@ -42,9 +42,9 @@ type dueEntry struct {
 	gone  bool
 }
 
-// lost is 0 for an entry whose worker died, and 1 for all others: what becomes of
+// turn is 0 for an entry whose worker died, and 1 for all others: what becomes of
 // the first need not wait until the destination may be sent to.
-func (d dueEntry) lost() int {
+func (d dueEntry) turn() int {
 	if d.entry.Status == Sending {
 		return 0
 	}

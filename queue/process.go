@@ -201,7 +201,7 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 	p.done.Sent = make([]Sent, 0, p.done.Due)
 	for _, l := range lanes {
 		slices.SortStableFunc(l.due, func(a, b dueEntry) int {
-			return cmp.Or(a.lost()-b.lost(), a.entry.Due().Compare(b.entry.Due()), a.entry.QueuedAt.Compare(b.entry.QueuedAt))
+			return cmp.Or(a.turn()-b.turn(), a.entry.Due().Compare(b.entry.Due()), a.entry.QueuedAt.Compare(b.entry.QueuedAt))
 		})
 	}
 	return lanes, nil
