@@ -257,13 +257,7 @@ func TestSixteenProcessesOnFirestoreSendManyEntriesOnceEach(t *testing.T) {
 	f := newCloud(t, r.URL, "a", "b", "c", "d").opened("")
 	f.enqueue(100)
 	require.Equal(t, make([]int, 16), f.together(16, "process"))
-	ledger, received := f.ledger(), r.received()
-	require.Len(t, ledger, 400)
-	require.Len(t, received, 400)
-	for id, e := range ledger {
-		require.Equal(t, "posted", e.Status)
-		require.Equal(t, []int{204}, received[id])
-	}
+	requireEachSentOnce(t, 400, f.ledger(), r.received())
 }
 
 func TestPacingPausesAndClocksAcrossMachines(t *testing.T) {

@@ -230,19 +230,25 @@ func TestSixteenProcessesSendOneEntryOnce(t *testing.T) {
 	}
 }
 
+// requireEachSentOnce tests that there are n entries, all posted, and that each of
+// them is one request that was taken.
+func requireEachSentOnce(t *testing.T, n int, ledger map[string]record, received map[string][]int) {
+	t.Helper()
+	require.Len(t, ledger, n)
+	require.Len(t, received, n)
+	for id, e := range ledger {
+		require.Equal(t, "posted", e.Status)
+		require.Equal(t, []int{204}, received[id])
+	}
+}
+
 func TestSixteenProcessesSendManyEntriesOnceEach(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, accept)
 	f := newFleet(t, r.URL, 4)
 	f.enqueue(100)
 	require.Equal(t, make([]int, 16), f.together(16, "process"))
-	ledger, received := f.ledger(), r.received()
-	require.Len(t, ledger, 400)
-	require.Len(t, received, 400)
-	for id, e := range ledger {
-		require.Equal(t, "posted", e.Status)
-		require.Equal(t, []int{204}, received[id])
-	}
+	requireEachSentOnce(t, 400, f.ledger(), r.received())
 }
 
 func TestSixteenProcessesQueueAnArticleOnce(t *testing.T) {
