@@ -17,6 +17,7 @@ const wideBlank = '\u3000'
 // an emoji stays. A text with nothing to see in it becomes empty.
 func CleanLine(text string) string {
 	var b strings.Builder
+	b.Grow(len(text))
 	var blank rune
 	visible := false
 	for i, r := range text {
@@ -49,6 +50,7 @@ func CleanLine(text string) string {
 func CleanText(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var b strings.Builder
+	b.Grow(len(text))
 	for i, r := range text {
 		if r == '\n' || r == '\t' || !unwanted(r) && !invalid(text[i:], r) {
 			b.WriteRune(r)
@@ -84,11 +86,15 @@ func invalid(s string, r rune) bool {
 // appendix A, RFC 3987 §2.2), so that an address can neither end early nor carry
 // markup. It leads to the same page as before.
 func cleanAddress(address string) string {
+	address = strings.TrimSpace(address)
 	var b strings.Builder
-	for i, r := range strings.TrimSpace(address) {
+	b.Grow(len(address))
+	for i, r := range address {
 		switch {
 		case invalid(address[i:], r):
 			fmt.Fprintf(&b, "%%%02X", address[i])
+		case 'a' <= r && r <= 'z', '-' <= r && r <= ':':
+			b.WriteByte(byte(r)) // most of it
 		case r <= ' ', strings.ContainsRune("<>\"`{}|\\^\u007f", r), unwanted(r), unicode.IsSpace(r), unicode.Is(unicode.Cf, r):
 			for _, c := range []byte(string(r)) {
 				fmt.Fprintf(&b, "%%%02X", c)

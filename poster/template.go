@@ -125,27 +125,36 @@ func fill(v any) string {
 	}
 }
 
-var marked = regexp.MustCompile("[" + valueMark + wholeMark + linkMark + "][^" + endMark + "]*" + endMark)
-
 // pieces takes a made text apart at its marks.
 func pieces(text string) []piece {
 	var all []piece
-	from := 0
-	for _, at := range marked.FindAllStringIndex(text, -1) {
-		all = append(all, piece{literal, CleanText(text[from:at[0]])})
-		hole := text[at[0]:at[1]]
-		text := hole[len(valueMark) : len(hole)-len(endMark)]
-		switch hole[:len(valueMark)] {
-		case linkMark:
-			all = append(all, piece{link, text})
-		case wholeMark:
-			all = append(all, piece{whole, text})
-		default:
-			all = append(all, piece{value, text})
+	for {
+		before, mark, after, ok := cutMark(text)
+		hole, rest, ended := strings.Cut(after, endMark)
+		if !ok || !ended {
+			return append(all, piece{literal, CleanText(text)})
 		}
-		from = at[1]
+		all = append(all, piece{literal, CleanText(before)}, piece{mark, hole})
+		text = rest
 	}
-	return append(all, piece{literal, CleanText(text[from:])})
+}
+
+// cutMark cuts a text at the first mark that begins a hole.
+func cutMark(text string) (before string, what role, after string, ok bool) {
+	at := strings.IndexAny(text, valueMark+wholeMark+linkMark)
+	if at < 0 {
+		return "", 0, "", false
+	}
+	before, after = text[:at], text[at+len(valueMark):]
+	switch text[at : at+len(valueMark)] {
+	case linkMark:
+		what = link
+	case wholeMark:
+		what = whole
+	default:
+		what = value
+	}
+	return before, what, after, true
 }
 
 // maxOutput is how much a template may make, in bytes.

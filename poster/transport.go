@@ -19,6 +19,10 @@ const (
 	attemptTimeout = 60 * time.Second
 )
 
+// bufferSize is that of a connection's buffers, in bytes: most messages and answers
+// are smaller, and larger ones take several rounds.
+const bufferSize = 1 << 10
+
 // sendClient returns a client that makes of one request one request: it follows no
 // redirect, since a POST would become a GET and its answer a false success, and it
 // keeps no connection, since on one that dies Go's transport sends a request with
@@ -55,9 +59,12 @@ func sendTransport(t *http.Transport) *http.Transport {
 	t.TLSHandshakeTimeout = tlsTimeout
 	t.ResponseHeaderTimeout = headerTimeout
 	t.ExpectContinueTimeout = 0
+	// Each connection has buffers of its own, and is used for a message of this size.
+	t.WriteBufferSize, t.ReadBufferSize = bufferSize, bufferSize
 	dial := t.DialContext
 	if dial == nil {
-		dial = (&net.Dialer{}).DialContext
+		// A connection that is used once needs no probes to keep it alive.
+		dial = (&net.Dialer{KeepAlive: -1}).DialContext
 	}
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
