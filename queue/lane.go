@@ -28,7 +28,7 @@ type lane struct {
 	traits poster.Traits
 	// shadow: no request is made.
 	shadow bool
-	due    []dueEntry
+	due    []*dueEntry
 	// sent counts this run's attempts, unknown those in a row that ended so, and
 	// slotless the entries that have to wait for a slot.
 	sent, unknown, slotless int
@@ -44,7 +44,7 @@ type dueEntry struct {
 
 // turn is 0 for an entry whose worker died, and 1 for all others: what becomes of
 // the first need not wait until the destination may be sent to.
-func (d dueEntry) turn() int {
+func (d *dueEntry) turn() int {
 	if d.entry.Status == Sending {
 		return 0
 	}
@@ -112,7 +112,7 @@ func (l *lane) honoured(e Entry) time.Duration {
 
 // serve brings one entry as far as it goes now. Everything that can be checked is
 // checked, and the message is made, before the claim.
-func (l *lane) serve(ctx context.Context, d dueEntry) error {
+func (l *lane) serve(ctx context.Context, d *dueEntry) error {
 	e, store := d.entry, l.Queue.Store
 	if e.Status == Uncertain {
 		return l.ask(ctx, e)
@@ -177,7 +177,7 @@ func (l *lane) takeAttempt() error {
 }
 
 // expire records that nobody knows how the entry's last attempt went.
-func (l *lane) expire(ctx context.Context, d dueEntry) error {
+func (l *lane) expire(ctx context.Context, d *dueEntry) error {
 	if l.o.DryRun {
 		return nil
 	}

@@ -195,12 +195,12 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 			byName[key] = l
 			lanes = append(lanes, l)
 		}
-		l.due = append(l.due, dueEntry{e, gone})
+		l.due = append(l.due, &dueEntry{e, gone})
 		p.done.Due++
 	}
 	p.done.Sent = make([]Sent, 0, p.done.Due)
 	for _, l := range lanes {
-		slices.SortStableFunc(l.due, func(a, b dueEntry) int {
+		slices.SortStableFunc(l.due, func(a, b *dueEntry) int {
 			return cmp.Or(a.turn()-b.turn(), a.entry.Due().Compare(b.entry.Due()), a.entry.QueuedAt.Compare(b.entry.QueuedAt))
 		})
 	}

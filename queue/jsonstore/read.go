@@ -80,11 +80,11 @@ func notFound(id string) error { return fmt.Errorf("%w: %s", queue.ErrNotFound, 
 // Due implements queue.Store. It yields the entries as they stand when it begins.
 func (s *Store) Due(ctx context.Context, until time.Time) iter.Seq2[queue.Entry, error] {
 	return func(yield func(queue.Entry, error) bool) {
-		due, err := s.collect(ctx, func(e queue.Entry) bool {
+		due, err := s.collect(ctx, func(e *queue.Entry) bool {
 			at := e.Due()
 			return !at.IsZero() && !at.After(until)
 		})
-		slices.SortFunc(due, func(a, b queue.Entry) int {
+		slices.SortFunc(due, func(a, b *queue.Entry) int {
 			return cmp.Or(a.Due().Compare(b.Due()), a.QueuedAt.Compare(b.QueuedAt), cmp.Compare(a.ID, b.ID))
 		})
 		yieldAll(due, err, yield)
@@ -95,19 +95,19 @@ func (s *Store) Due(ctx context.Context, until time.Time) iter.Seq2[queue.Entry,
 // begins.
 func (s *Store) Waiting(ctx context.Context) iter.Seq2[queue.Entry, error] {
 	return func(yield func(queue.Entry, error) bool) {
-		waiting, err := s.collect(ctx, func(e queue.Entry) bool { return !e.Status.Final() })
+		waiting, err := s.collect(ctx, func(e *queue.Entry) bool { return !e.Status.Final() })
 		yieldAll(waiting, err, yield)
 	}
 }
 
 // collect returns the entries of the view for which take is true, in the view's
-// order.
-func (s *Store) collect(ctx context.Context, take func(queue.Entry) bool) ([]queue.Entry, error) {
-	var all []queue.Entry
+// order. They are the view's own, which never change.
+func (s *Store) collect(ctx context.Context, take func(*queue.Entry) bool) ([]*queue.Entry, error) {
+	var all []*queue.Entry
 	err := s.with(ctx, step{apply: func(b *batch, _ func(string) *hit) error {
 		for _, slot := range s.view.order {
-			if i := b.item(slot.id); i.live() && take(i.entry) {
-				all = append(all, clone(&i.entry))
+			if i := b.item(slot.id); i.live() && take(&i.entry) {
+				all = append(all, &i.entry)
 			}
 		}
 		return nil
@@ -115,13 +115,13 @@ func (s *Store) collect(ctx context.Context, take func(queue.Entry) bool) ([]que
 	return all, err
 }
 
-func yieldAll(entries []queue.Entry, err error, yield func(queue.Entry, error) bool) {
+func yieldAll(entries []*queue.Entry, err error, yield func(queue.Entry, error) bool) {
 	if err != nil {
 		yield(queue.Entry{}, err)
 		return
 	}
 	for _, e := range entries {
-		if !yield(e, nil) {
+		if !yield(clone(e), nil) {
 			return
 		}
 	}
@@ -140,14 +140,14 @@ func (s *Store) All(ctx context.Context) iter.Seq2[queue.Entry, error] {
 
 func (s *Store) all(ctx context.Context, yield func(queue.Entry, error) bool) error {
 	known := map[string]bool{}
-	var live []queue.Entry
+	var live []*queue.Entry
 	var old *openHistory
 	err := s.with(ctx, step{apply: func(b *batch, _ func(string) *hit) error {
 		for _, slot := range s.view.order {
 			i := b.item(slot.id)
 			known[i.id] = true
 			if i.live() {
-				live = append(live, clone(&i.entry))
+				live = append(live, &i.entry)
 			}
 		}
 		var err error
@@ -170,11 +170,7 @@ func (s *Store) all(ctx context.Context, yield func(queue.Entry, error) bool) er
 	if err != nil {
 		return err
 	}
-	for _, e := range live {
-		if !yield(e, nil) {
-			return nil
-		}
-	}
+	yieldAll(live, nil, yield)
 	return nil
 }
 
