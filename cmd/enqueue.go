@@ -319,6 +319,7 @@ func newEnqueueReport(got *collected, added queue.Added, dryRun bool) *enqueueRe
 
 // printEnqueued shows what was decided anew, and why not where somebody may ask.
 func (a *app) printEnqueued(f *fleet, r *enqueueReport) {
+	defer a.together()()
 	for _, s := range r.Sources {
 		if s.Error != "" {
 			a.printf("%-9s %s: %s\n", "error", s.Name, s.Error)

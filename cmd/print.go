@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -21,6 +22,18 @@ import (
 func (a *app) printf(format string, args ...any) {
 	if !a.json && !a.quiet {
 		fmt.Fprintf(a.stdout, format, args...)
+	}
+}
+
+// together holds back what is printed of the result until it is called again: a long
+// list is then a few writes, and not one for each line.
+func (a *app) together() (print func()) {
+	direct := a.stdout.w
+	held := bufio.NewWriterSize(direct, 64<<10)
+	a.stdout.set(held)
+	return func() {
+		a.stdout.set(direct)
+		a.stdout.note(held.Flush())
 	}
 }
 
@@ -75,6 +88,20 @@ func (c *cleanWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// set lets what is written go to w from now on.
+func (c *cleanWriter) set(w io.Writer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.w = w
+}
+
+// note remembers an error of the writer's, if it is the first.
+func (c *cleanWriter) note(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = cmp.Or(c.err, err)
 }
 
 func clean(p []byte) []byte {

@@ -180,6 +180,7 @@ func newProcessReport(done queue.Processed, dryRun bool) *processReport {
 }
 
 func (a *app) printProcessed(f *fleet, r *processReport) {
+	defer a.together()()
 	for _, e := range r.Entries {
 		if r.DryRun {
 			a.printf("would post to %s:\n%s\n\n", e.Destination, indent(e.Text))

@@ -110,6 +110,7 @@ type entryReport struct{ queue.Entry }
 func (e entryReport) MarshalJSON() ([]byte, error) { return queue.MarshalRecord(e.Entry) }
 
 func (a *app) printEntries(f *fleet, command string, entries []queue.Entry) error {
+	print := a.together()
 	list := make([]entryReport, 0, len(entries))
 	for _, e := range entries {
 		list = append(list, entryReport{e})
@@ -127,6 +128,7 @@ func (a *app) printEntries(f *fleet, command string, entries []queue.Entry) erro
 		}
 	}
 	a.printf("%d %s\n", len(list), plural(len(list), "entry", "entries"))
+	print()
 	return a.printJSON(struct {
 		Command string        `json:"command"`
 		Entries []entryReport `json:"entries"`
