@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"text/template"
 
 	"bot/config"
@@ -100,11 +101,11 @@ func (r *initReport) discover(ctx context.Context, a *app, sites []string) error
 	return nil
 }
 
-var notInName = regexp.MustCompile(`[^a-z0-9]+`)
+var notInName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]+`) })
 
 // sourceName makes a name of a host, and notes it as taken.
 func sourceName(host string, taken map[string]bool) string {
-	name := strings.Trim(notInName.ReplaceAllString(strings.TrimPrefix(strings.ToLower(host), "www."), "-"), "-")
+	name := strings.Trim(notInName().ReplaceAllString(strings.TrimPrefix(strings.ToLower(host), "www."), "-"), "-")
 	if name == "" {
 		name = "site"
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -67,7 +68,9 @@ func (s *section) template(key string) Text {
 	return text
 }
 
-var quietTimes = regexp.MustCompile(`^([01]?[0-9]|2[0-3]):([0-5][0-9])\s*-\s*([01]?[0-9]|2[0-4]):([0-5][0-9])$`)
+var quietTimes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([01]?[0-9]|2[0-3]):([0-5][0-9])\s*-\s*([01]?[0-9]|2[0-4]):([0-5][0-9])$`)
+})
 
 // quiet reads when nothing is sent: two wall-clock times.
 func (s *section) quiet(into *Quiet) {
@@ -75,7 +78,7 @@ func (s *section) quiet(into *Quiet) {
 	if text == "" {
 		return
 	}
-	m := quietTimes.FindStringSubmatch(text)
+	m := quietTimes().FindStringSubmatch(text)
 	if m == nil || m[3] == "24" && m[4] != "00" {
 		s.p.note(s.n.get("quiet").problem("quiet: want two times, as in 22:00-07:00"))
 		return

@@ -3,13 +3,14 @@ package config
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // maxExpanded is how much text the environment may add to one config, in bytes.
 const maxExpanded = 4 << 20
 
 // variable is a reference to the environment: a name, and a default after :-.
-var variable = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(:-(.*))?$`)
+var variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(:-(.*))?$`) })
 
 // expand replaces the references to the environment in a text. It runs on what
 // the YAML parser made of the file, so that no value of the environment can be
@@ -60,7 +61,7 @@ func (p *parser) expandText(s string) (text string, expanded bool, what string) 
 
 // lookUp returns the value of what stands between ${ and }.
 func (p *parser) lookUp(inner string) (value, what string) {
-	m := variable.FindStringSubmatch(inner)
+	m := variable().FindStringSubmatch(inner)
 	switch {
 	case m == nil:
 		return "", "${…} takes a name, as in ${NAME} or ${NAME:-default}; for a dollar write $$"

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -70,7 +71,7 @@ func (s *section) address(key string, n *node) string {
 		s.p.note(n.problem("%s: not an address that a request can be made to", key))
 	case isAddress:
 		return text
-	case looksLikeHost.MatchString(text), key == "site" && looksLikeHost.MatchString(text+"/"):
+	case looksLikeHost().MatchString(text), key == "site" && looksLikeHost().MatchString(text+"/"):
 		s.p.note(n.problem("%s: an address begins with https:// or http://; put ./ before the path of a file", key))
 	default:
 		return s.p.path(text)
@@ -80,7 +81,7 @@ func (s *section) address(key string, n *node) string {
 
 // looksLikeHost finds addresses that lack their scheme: the path of a file seldom
 // begins with a folder like example.com.
-var looksLikeHost = regexp.MustCompile(`^(?i)([a-z0-9-]+\.)+[a-z]{2,}(:[0-9]+)?/`)
+var looksLikeHost = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i)([a-z0-9-]+\.)+[a-z]{2,}(:[0-9]+)?/`) })
 
 // isHTTP reports whether a request can be made to the address.
 func isHTTP(address string) bool {

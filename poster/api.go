@@ -36,7 +36,7 @@ func (c *Client) Get(ctx context.Context, address Secret, header http.Header, in
 // LastAddress returns the last http(s) address in a text, or "". In a text that was
 // fitted to a platform it is the article's as a rule.
 func LastAddress(text string) string {
-	all := address.FindAllString(text, -1)
+	all := address().FindAllString(text, -1)
 	if len(all) == 0 {
 		return ""
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -127,7 +128,7 @@ func (c *Client) NoReceipt(r Response) error {
 	return c.Fail(Unknown, r, "the answer is not the platform's own, so it may not have been published", "")
 }
 
-var seconds = regexp.MustCompile(`^\d{1,12}(\.\d+)?$`)
+var seconds = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{1,12}(\.\d+)?$`) })
 
 // retryAfter is how long a platform asks to wait: Retry-After or the body's
 // retry_after, the longer; else until its limit is reset.
@@ -155,7 +156,7 @@ func retryAfter(r Response, now time.Time) (time.Duration, bool) {
 // headerWait reads whole or decimal seconds, or a date (RFC 9110 §10.2.3).
 func headerWait(text string, now time.Time) (time.Duration, bool) {
 	text = strings.TrimSpace(text)
-	if seconds.MatchString(text) {
+	if seconds().MatchString(text) {
 		n, err := strconv.ParseFloat(text, 64)
 		return wholeSeconds(n), err == nil
 	}
@@ -171,7 +172,7 @@ func resetWait(text string, now time.Time) (time.Duration, bool) {
 		return at.Sub(now), true
 	}
 	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !seconds.MatchString(text) {
+	if err != nil || !seconds().MatchString(text) {
 		return 0, false
 	}
 	const longAgo = 1e9 // September 2001

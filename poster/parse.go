@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 	"text/template/parse"
 	"unicode/utf8"
@@ -71,11 +72,11 @@ func parseTemplate(text string, fields map[string]kind, all map[string]function,
 	return template.New("text").Option("missingkey=error").Funcs(calls(all)).Funcs(fills).AddParseTree("text", tree)
 }
 
-var parsePosition = regexp.MustCompile(`^template: text:(\d+): `)
+var parsePosition = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^template: text:(\d+): `) })
 
 // located turns an error of text/template/parse into one line.
 func located(err error) error {
-	return errors.New(parsePosition.ReplaceAllString(err.Error(), "line $1: "))
+	return errors.New(parsePosition().ReplaceAllString(err.Error(), "line $1: "))
 }
 
 // errorf returns an error about a node.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"text/template"
 )
 
@@ -173,8 +174,8 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 // calling finds the call that failed, and where the position ends, in an error of
 // text/template.
 var (
-	calling  = regexp.MustCompile(`at <(.*)>: error calling`)
-	position = regexp.MustCompile(`^template: text:[0-9:]+ (executing "text" )?`)
+	calling  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`at <(.*)>: error calling`) })
+	position = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^template: text:[0-9:]+ (executing "text" )?`) })
 )
 
 // execute makes the text, or says what is wrong with it in one line.
@@ -185,14 +186,14 @@ func execute(t *template.Template, data any) (string, error) {
 		return out.String(), nil
 	}
 	if errors.Is(err, errMissing) {
-		return "", fmt.Errorf("{{%s}}: %w", calling.FindStringSubmatch(err.Error())[1], errMissing)
+		return "", fmt.Errorf("{{%s}}: %w", calling().FindStringSubmatch(err.Error())[1], errMissing)
 	}
 	what := "text template"
-	if at := calling.FindStringSubmatch(err.Error()); at != nil {
+	if at := calling().FindStringSubmatch(err.Error()); at != nil {
 		what = "{{" + at[1] + "}}"
 	}
 	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(next) {
 		err = next
 	}
-	return "", fmt.Errorf("%s: %s", what, position.ReplaceAllString(CleanLine(err.Error()), ""))
+	return "", fmt.Errorf("%s: %s", what, position().ReplaceAllString(CleanLine(err.Error()), ""))
 }

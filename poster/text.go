@@ -3,6 +3,7 @@ package poster
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -56,7 +57,7 @@ type Limit struct {
 }
 
 // address finds addresses in a text, as the platforms do that count them apart.
-var address = regexp.MustCompile(`https?://[^\s<>"]+`)
+var address = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s<>"]+`) })
 
 // Count returns how long the platform takes the text to be, in Unit.
 func (l Limit) Count(text string) int {
@@ -74,7 +75,7 @@ func (l Limit) count(text string, counts func(written int) int) int {
 		return l.Unit.count(text)
 	}
 	n, from := 0, 0
-	for _, at := range address.FindAllStringIndex(text, -1) {
+	for _, at := range address().FindAllStringIndex(text, -1) {
 		n += l.Unit.count(text[from:at[0]]) + counts(l.Unit.count(text[at[0]:at[1]]))
 		from = at[1]
 	}

@@ -3,10 +3,13 @@ package poster
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // bareHost finds what X takes for an address although it has no scheme.
-var bareHost = regexp.MustCompile(`[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}(?:/[^\s<>"]*)?`)
+var bareHost = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}(?:/[^\s<>"]*)?`)
+})
 
 // bareWeight is what X counts an address as, whatever its length.
 const bareWeight = 23
@@ -16,7 +19,7 @@ const bareWeight = 23
 // address counts as one or as it is written, whichever is more: never too little.
 func weigh(text string) int {
 	n, from := 0, 0
-	for _, at := range bareHost.FindAllStringIndex(text, -1) {
+	for _, at := range bareHost().FindAllStringIndex(text, -1) {
 		n += weighWords(text[from:at[0]]) + max(bareWeight, weighWords(text[at[0]:at[1]]))
 		from = at[1]
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -122,14 +123,16 @@ var cronFields = [...]cronField{
 }
 
 // cronPart is one of the parts of a field between commas.
-var cronPart = regexp.MustCompile(`^(?:(\*)|([0-9A-Za-z]+)(?:-([0-9A-Za-z]+))?)(?:/([0-9]+))?$`)
+var cronPart = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(\*)|([0-9A-Za-z]+)(?:-([0-9A-Za-z]+))?)(?:/([0-9]+))?$`)
+})
 
 func (f cronField) check(text string) error {
 	if f.blank && text == "?" {
 		return nil
 	}
 	for part := range strings.SplitSeq(text, ",") {
-		m := cronPart.FindStringSubmatch(part)
+		m := cronPart().FindStringSubmatch(part)
 		if m == nil {
 			return fmt.Errorf("%s: %q is not a number, a range like 9-17, a step like */15, or * (plain digits only)", f.name, part)
 		}

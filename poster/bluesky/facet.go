@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // facet makes a part of the text a link or a tag. Bluesky does neither by itself.
@@ -25,8 +26,8 @@ type feature struct {
 }
 
 var (
-	address = regexp.MustCompile(`https?://[^\s<>"、。「」（）]+`)
-	hashtag = regexp.MustCompile(`(?:^|\s)(#[^\s#\p{Z}]*[^\s#\p{Z}\p{P}])`)
+	address = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`https?://[^\s<>"、。「」（）]+`) })
+	hashtag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|\s)(#[^\s#\p{Z}]*[^\s#\p{Z}\p{P}])`) })
 )
 
 // maxTag is how long a tag may be, in bytes.
@@ -42,12 +43,12 @@ func facets(text, own string) []facet {
 	if at := strings.LastIndex(text, own); own != "" && at >= 0 {
 		all = append(all, link(at, own))
 	}
-	for _, at := range address.FindAllStringIndex(text, -1) {
+	for _, at := range address().FindAllStringIndex(text, -1) {
 		if uri := trimAddress(text[at[0]:at[1]]); free(at[0], at[0]+len(uri)) {
 			all = append(all, link(at[0], uri))
 		}
 	}
-	for _, at := range hashtag.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range hashtag().FindAllStringSubmatchIndex(text, -1) {
 		if tag := text[at[2]+1 : at[3]]; free(at[2], at[3]) && len(tag) <= maxTag && strings.Trim(tag, "0123456789") != "" {
 			all = append(all, facet{index{at[2], at[3]}, []feature{{Type: "app.bsky.richtext.facet#tag", Tag: tag}}})
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"bot/poster"
 )
@@ -31,13 +32,13 @@ type kept struct {
 }
 
 var (
-	didForm   = regexp.MustCompile(`^did:[a-z]+:[-._:%A-Za-z0-9]{1,200}$`)
-	tokenForm = regexp.MustCompile(`^[-._A-Za-z0-9]+$`)
+	didForm   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^did:[a-z]+:[-._:%A-Za-z0-9]{1,200}$`) })
+	tokenForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-._A-Za-z0-9]+$`) })
 )
 
 // session returns the session, if what was kept or given is one.
 func (k kept) session() (session, bool) {
-	ok := didForm.MatchString(k.DID) && tokenForm.MatchString(k.Access) && tokenForm.MatchString(k.Refresh)
+	ok := didForm().MatchString(k.DID) && tokenForm().MatchString(k.Access) && tokenForm().MatchString(k.Refresh)
 	return session{k.DID, poster.NewSecret(k.Access), poster.NewSecret(k.Refresh)}, ok
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"bot/poster"
@@ -47,7 +48,7 @@ type ntfy struct {
 	priority int
 }
 
-var topicName = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+var topicName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`) })
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	set := settings{Server: "https://ntfy.sh"}
@@ -56,7 +57,7 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	}
 	n := &ntfy{server: poster.BaseAddress(set.Server), topic: set.Topic, token: set.Token, tags: set.Tags}
 	errs := []error{poster.CheckAddress(s, "server", poster.NewSecret(set.Server))}
-	if !topicName.MatchString(n.topic.Reveal()) {
+	if !topicName().MatchString(n.topic.Reveal()) {
 		errs = append(errs, s.Errorf("topic", "topic is required: up to 64 letters, digits, - and _"))
 	}
 	levels := map[string]int{"": 0, "min": 1, "low": 2, "default": 3, "high": 4, "max": 5}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 
 	"bot/poster"
 )
@@ -36,8 +37,8 @@ type telegram struct {
 }
 
 var (
-	botToken = regexp.MustCompile(`^[0-9]+:[-_A-Za-z0-9]+$`)
-	chatName = regexp.MustCompile(`^(@[A-Za-z0-9_]+|-?[0-9]+)$`)
+	botToken = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+:[-_A-Za-z0-9]+$`) })
+	chatName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(@[A-Za-z0-9_]+|-?[0-9]+)$`) })
 )
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
@@ -46,10 +47,10 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 		return nil, err
 	}
 	errs := []error{poster.CheckAddress(s, "server", poster.NewSecret(set.Server))}
-	if !botToken.MatchString(set.Token.Reveal()) {
+	if !botToken().MatchString(set.Token.Reveal()) {
 		errs = append(errs, s.Errorf("token", "token is required: the bot's, as @BotFather gave it (123456:ABC…)"))
 	}
-	if !chatName.MatchString(set.Chat) {
+	if !chatName().MatchString(set.Chat) {
 		errs = append(errs, s.Errorf("chat", "chat is required: @name of a channel, or a number in quotes"))
 	}
 	if err := errors.Join(errs...); err != nil {
