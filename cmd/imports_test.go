@@ -50,11 +50,11 @@ type thirdParty struct {
 // thirdParties has one row for every module we import. Each has one importer, or
 // as few as can be, so that it can be replaced in one place.
 var thirdParties = []thirdParty{
+	{module: "github.com/VictoriaMetrics/metrics", by: []string{"cmd"}},
 	{module: "cloud.google.com/go/firestore", by: []string{"queue/firestore"}},
 	{module: "github.com/go-json-experiment/json", by: []string{"queue", "queue/jsonstore", "queue/firestore", "queue/storetest"}},
 	{module: "github.com/google/uuid", by: []string{"dedupe", "queue/jsonstore"}},
 	{module: "github.com/mmcdole/gofeed", by: []string{"queue/collect"}},
-	{module: "github.com/prometheus/client_golang", by: []string{"cmd"}},
 	{module: "github.com/rivo/uniseg", by: []string{"poster"}},
 	{module: "github.com/robfig/cron/v3", by: []string{"queue", "cmd"}},
 	{module: "github.com/rogpeppe/go-internal", tests: true},

@@ -2,54 +2,75 @@ package cmd
 
 import (
 	"context"
+	"io"
 	"strconv"
+	"sync"
 	"time"
 
 	"bot/queue"
 
-	"github.com/prometheus/client_golang/prometheus"
+	vm "github.com/VictoriaMetrics/metrics"
 )
 
-// metrics are what the daemon counts.
+// stepSeconds are the buckets of everything that is timed, in seconds.
+var stepSeconds = []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+
+// metrics are what the daemon counts, in the text format of Prometheus. A series is
+// there from its first event on.
 type metrics struct {
-	registry       *prometheus.Registry
-	waiting        *prometheus.GaugeVec
-	lag            prometheus.Gauge
-	sends, fetches *prometheus.CounterVec
-	runs           *prometheus.CounterVec
-	runTime        *prometheus.HistogramVec
-	claims, posts  prometheus.Histogram
+	counted *vm.Set
+
+	mu sync.Mutex
+	// waiting is what the last look found, which replaces what the look before found.
+	waiting *vm.Set
 }
 
-func newMetrics() *metrics {
-	buckets := []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		waiting:  prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "bot_queue_entries", Help: "Entries that are not posted, by state and destination."}, []string{"state", "destination"}),
-		lag:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "bot_queue_lag_seconds", Help: "How long the oldest due entry has been due."}),
-		sends:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bot_sends_total", Help: "Attempts to send, by destination and outcome."}, []string{"destination", "outcome"}),
-		fetches:  prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bot_source_fetches_total", Help: "Readings of sources, by how they ended."}, []string{"source", "status"}),
-		runs:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "bot_runs_total", Help: "Runs, by job and exit code."}, []string{"job", "exit"}),
-		runTime:  prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "bot_run_seconds", Help: "How long runs took.", Buckets: buckets}, []string{"job"}),
-		claims:   prometheus.NewHistogram(prometheus.HistogramOpts{Name: "bot_claim_seconds", Help: "How long claims took.", Buckets: buckets}),
-		posts:    prometheus.NewHistogram(prometheus.HistogramOpts{Name: "bot_send_seconds", Help: "How long sends took.", Buckets: buckets}),
+func newMetrics() *metrics { return &metrics{counted: vm.NewSet(), waiting: vm.NewSet()} }
+
+// series names one series: its labels are pairs of name and value.
+func series(name string, labels ...string) string {
+	text, separator := name, "{"
+	for i := 0; i < len(labels); i += 2 {
+		text += separator + labels[i] + "=" + strconv.Quote(labels[i+1])
+		separator = ","
 	}
-	m.registry.MustRegister(m.waiting, m.lag, m.sends, m.fetches, m.runs, m.runTime, m.claims, m.posts)
-	return m
+	if len(labels) > 0 {
+		text += "}"
+	}
+	return text
+}
+
+func (m *metrics) count(name string, labels ...string) {
+	m.counted.GetOrCreateCounter(series(name, labels...)).Inc()
+}
+
+func (m *metrics) time(took time.Duration, name string, labels ...string) {
+	m.counted.GetOrCreatePrometheusHistogramExt(series(name, labels...), stepSeconds).Update(took.Seconds())
 }
 
 // observe is told how long the steps of a send took.
-func (m *metrics) observe(step string, took time.Duration) {
-	if step == "claim" {
-		m.claims.Observe(took.Seconds())
-	} else {
-		m.posts.Observe(took.Seconds())
-	}
+func (m *metrics) observe(step string, took time.Duration) { m.time(took, "bot_"+step+"_seconds") }
+
+func (m *metrics) sent(destination, outcome string) {
+	m.count("bot_sends_total", "destination", destination, "outcome", outcome)
+}
+
+func (m *metrics) fetched(source, status string) {
+	m.count("bot_source_fetches_total", "source", source, "status", status)
 }
 
 func (m *metrics) ran(job string, code int, took time.Duration) {
-	m.runs.WithLabelValues(job, strconv.Itoa(code)).Inc()
-	m.runTime.WithLabelValues(job).Observe(took.Seconds())
+	m.count("bot_runs_total", "job", job, "exit", strconv.Itoa(code))
+	m.time(took, "bot_run_seconds", "job", job)
+}
+
+// write writes all series as Prometheus reads them.
+func (m *metrics) write(w io.Writer) {
+	m.mu.Lock()
+	waiting := m.waiting
+	m.mu.Unlock()
+	waiting.WritePrometheus(w)
+	m.counted.WritePrometheus(w)
 }
 
 // look counts what waits.
@@ -79,10 +100,13 @@ func (m *metrics) look(ctx context.Context, f *fleet) error {
 			lag = max(lag, now.Sub(e.DueAt))
 		}
 	}
-	m.waiting.Reset()
+	found := vm.NewSet()
 	for k, n := range counts {
-		m.waiting.WithLabelValues(string(k.state), k.destination).Set(float64(n))
+		found.GetOrCreateGauge(series("bot_queue_entries", "destination", k.destination, "state", string(k.state)), nil).Set(float64(n))
 	}
-	m.lag.Set(lag.Seconds())
+	found.GetOrCreateGauge("bot_queue_lag_seconds", nil).Set(lag.Seconds())
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.waiting = found
 	return nil
 }

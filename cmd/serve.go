@@ -196,7 +196,7 @@ func (d *daemon) enqueueOnce(ctx context.Context, f *fleet) (string, error) {
 		return "", err
 	}
 	for _, s := range report.Sources {
-		d.metrics.fetches.WithLabelValues(s.Name, s.Status).Inc()
+		d.metrics.fetched(s.Name, s.Status)
 	}
 	return report.sum(), finish(ctx, report.partly, report.Held > 0)
 }
@@ -204,7 +204,7 @@ func (d *daemon) enqueueOnce(ctx context.Context, f *fleet) (string, error) {
 func (d *daemon) processOnce(ctx context.Context, f *fleet) (string, error) {
 	report, err := d.processWith(ctx, f, processOptions{}, d.metrics.observe)
 	for _, e := range report.Entries {
-		d.metrics.sends.WithLabelValues(e.Destination, e.Outcome).Inc()
+		d.metrics.sent(e.Destination, e.Outcome)
 		d.log.Info("sent", "id", e.ID, "destination", e.Destination, "url", e.URL, "outcome", e.Outcome, "status", e.Status, "error", e.Error)
 	}
 	if err != nil && ctx.Err() == nil {

@@ -10,8 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
 // listen serves /healthz and /metrics at the address until stop is called. Empty:
@@ -27,7 +25,10 @@ func (d *daemon) listen(ctx context.Context, address string) (stop func(), err e
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", d.health)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(d.metrics.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		d.metrics.write(w)
+	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second}
 	go server.Serve(listener) //nolint:errcheck // it ends with Close
 	d.log.Info("listening", "address", listener.Addr().String())
