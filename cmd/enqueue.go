@@ -197,7 +197,7 @@ func (a *app) collectByHand(ctx context.Context, f *fleet, o enqueueOptions) (*c
 		}
 		urls = append(slices.Clone(urls), listed...)
 	}
-	b := queue.Batch{}
+	b := queue.Batch{Articles: make([]queue.Article, 0, len(urls))}
 	c := a.collector()
 	for _, u := range urls {
 		article := queue.Article{URL: dedupe.StripTracking(u, nil), Title: o.title}

@@ -140,34 +140,48 @@ func (q *Queue) Matches(b Batch, to []string) []Decision {
 	return added.Decisions
 }
 
+// asking is a rule, nil for what is given by hand, and a destination that it means.
+type asking struct {
+	rule *Rule
+	d    Destination
+}
+
+// asking lists who asks for what a source holds, in the order of the config.
+func (q *Queue) asking(source string, o AddOptions) []asking {
+	var all []asking
+	add := func(r *Rule, to []string) {
+		for _, d := range q.Destinations {
+			if (to == nil || slices.Contains(to, d.Name)) && (len(o.To) == 0 || slices.Contains(o.To, d.Name)) {
+				all = append(all, asking{r, d})
+			}
+		}
+	}
+	if source == "" {
+		add(nil, nil)
+		return all
+	}
+	for i := range q.Rules {
+		if r := &q.Rules[i]; slices.Contains(r.From, source) {
+			add(r, r.To)
+		}
+	}
+	return all
+}
+
 // match lists the decisions that a batch asks for.
 func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
-	meant := func(to []string, name string) bool {
-		return (to == nil || slices.Contains(to, name)) && (len(o.To) == 0 || slices.Contains(o.To, name))
-	}
+	all := q.asking(b.Source, o)
+	added.Decisions = slices.Grow(added.Decisions, len(b.Articles)*len(all))
 	// The last of a document is its oldest.
 	for _, a := range slices.Backward(b.Articles) {
-		if b.Source == "" {
-			for _, d := range q.Destinations {
-				if meant(nil, d.Name) {
-					added.Decisions = append(added.Decisions, q.decision(a, nil, d, q.siteOf(a.URL)))
-				}
-			}
-			continue
-		}
-		for i := range q.Rules {
-			r := &q.Rules[i]
-			if !slices.Contains(r.From, b.Source) {
-				continue
-			}
-			for _, d := range q.Destinations {
-				switch {
-				case !meant(r.To, d.Name):
-				case r.takes(a):
-					added.Decisions = append(added.Decisions, q.decision(a, r, d, site))
-				default:
-					added.filter(r.Name)
-				}
+		for _, one := range all {
+			switch {
+			case one.rule == nil:
+				added.Decisions = append(added.Decisions, q.decision(a, nil, one.d, q.siteOf(a.URL)))
+			case one.rule.takes(a):
+				added.Decisions = append(added.Decisions, q.decision(a, one.rule, one.d, site))
+			default:
+				added.filter(one.rule.Name)
 			}
 		}
 	}
