@@ -111,7 +111,8 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 	if err != nil {
 		return Added{}, err
 	}
-	known, err := q.Store.Lookup(ctx, candidates(decisions))
+	list := candidates(decisions)
+	known, err := q.Store.Lookup(ctx, list)
 	if err != nil {
 		return Added{}, err
 	}
@@ -124,7 +125,7 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 		return Added{}, err
 	}
 	if !o.DryRun {
-		if err := q.insert(ctx, decisions); err != nil {
+		if err := q.insert(ctx, decisions, list[:0]); err != nil {
 			return Added{}, err
 		}
 	}
@@ -280,10 +281,9 @@ func (q *Queue) plan(ctx context.Context, decisions []Decision, now time.Time, o
 }
 
 // insert records the new decisions, and lets the ledger overrule each that
-// another run has made since.
-func (q *Queue) insert(ctx context.Context, decisions []Decision) error {
+// another run has made since. It lists them in the space of list.
+func (q *Queue) insert(ctx context.Context, decisions []Decision, list []Candidate) error {
 	var fresh []*Decision
-	var list []Candidate
 	for i := range decisions {
 		if d := &decisions[i]; d.Entry.Status != "" {
 			fresh = append(fresh, d)

@@ -29,7 +29,7 @@ func (q *Queue) AddPosted(ctx context.Context, urls, to []string) (Added, error)
 			added.Decisions = append(added.Decisions, dec)
 		}
 	}
-	if err := q.insert(ctx, added.Decisions); err != nil {
+	if err := q.insert(ctx, added.Decisions, nil); err != nil {
 		return Added{}, err
 	}
 	for i := range added.Decisions {

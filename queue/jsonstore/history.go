@@ -57,8 +57,11 @@ func (h *history) close() {
 // lacking returns those of wants that were not looked for yet.
 func (h *history) lacking(wants []want) []want {
 	var lack []want
-	for _, w := range wants {
+	for i, w := range wants {
 		if _, ok := h.answers[w.id]; !ok {
+			if lack == nil {
+				lack = make([]want, 0, len(wants)-i)
+			}
 			lack = append(lack, w)
 		}
 	}

@@ -3,6 +3,7 @@ package jsonstore
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"bot/dedupe"
 	"bot/queue"
@@ -114,8 +115,10 @@ func (s *Store) takeIn(found *history) error {
 		found.close()
 		return nil
 	}
-	for id, h := range found.answers {
-		s.history.answers[id] = h
+	if len(s.history.answers) == 0 {
+		s.history.answers = found.answers
+	} else {
+		maps.Copy(s.history.answers, found.answers)
 	}
 	s.history.checked = s.history.checked || found.checked
 	if s.history.file == nil {

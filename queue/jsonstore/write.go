@@ -27,7 +27,11 @@ func (s *Store) insert(ctx context.Context, candidates []queue.Candidate, add bo
 	if len(candidates) == 0 {
 		return nil, ctx.Err()
 	}
-	wants := make([]want, 0, len(candidates))
+	n := len(candidates)
+	for _, c := range candidates {
+		n += len(c.Aliases)
+	}
+	wants := make([]want, 0, n)
 	keys := make([][]want, len(candidates)) // of each candidate, its own first
 	for n, c := range candidates {
 		from := len(wants)
