@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -71,9 +70,6 @@ func (a *app) process(ctx context.Context, f *fleet, o processOptions) (*process
 
 // processWith is process that tells observe how long its steps took.
 func (a *app) processWith(ctx context.Context, f *fleet, o processOptions, observe func(string, time.Duration)) (*processReport, error) {
-	// A pass is short and makes much that is soon forgotten, so memory is spared less
-	// than time.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	bar := a.progress("sent", 0)
 	p := a.processor(f)
 	p.Observe = observe
