@@ -58,6 +58,7 @@ func (a *app) fleet() (*fleet, error) {
 func (f *fleet) addSource(s config.Source) {
 	f.sources = append(f.sources, collect.Source{
 		Name: s.Name, Kind: collect.Kind(s.Kind), Location: s.Location, Zone: s.Timezone, StripParams: s.StripParams,
+		Hosts: s.Hosts,
 	})
 	site := dedupe.Site{Aliases: s.Hosts, StripParams: s.StripParams}
 	if u, err := url.Parse(s.Location); err == nil {
@@ -69,6 +70,15 @@ func (f *fleet) addSource(s config.Source) {
 	})
 }
 
+// hosts are those that the config names for each source.
+func (f *fleet) hosts() map[string][]string {
+	all := make(map[string][]string, len(f.sources))
+	for _, s := range f.sources {
+		all[s.Name] = s.OwnHosts()
+	}
+	return all
+}
+
 // addDestination makes the destination's poster and text.
 func (a *app) addDestination(f *fleet, d config.Destination) error {
 	driver, ok := platforms.Find(d.Type)
@@ -77,7 +87,7 @@ func (a *app) addDestination(f *fleet, d config.Destination) error {
 	}
 	p, err := driver.New(d.Settings, poster.Options{
 		Destination: d.Name, HTTP: a.env.HTTP, Now: a.env.Now, UserAgent: userAgent, Stdout: a.resultWriter(),
-		Dir: f.cfg.State.Dir,
+		Dir: f.cfg.State.Dir, Hosts: f.hosts(),
 	})
 	text, textErr := parseText(d.Text)
 	slots, slotsErr := f.slots(d)

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"bot/queue"
 )
 
 // accept asks for feeds, and takes whatever comes.
@@ -118,6 +120,10 @@ func (c *Collector) fetch(ctx context.Context, location string, known validators
 	if errors.As(err, &status) || errors.As(err, &wait) {
 		return nil, err
 	}
+	var leads *queue.AddressError
+	if errors.As(err, &leads) {
+		return nil, fmt.Errorf("fetch %s: %w", shown(location), leads)
+	}
 	// The client's own error repeats the address, user info and all.
 	for wrapped := (*url.Error)(nil); errors.As(err, &wrapped); {
 		err = wrapped.Err
@@ -207,10 +213,8 @@ func (c *Collector) request(ctx context.Context, location string, known validato
 // client is the given client with its redirects limited to http and https, and
 // counted. hop is told the status of each.
 func (c *Collector) client(redirects int, hop func(code int)) *http.Client {
-	client := http.Client{}
-	if c.HTTP != nil {
-		client = *c.HTTP
-	}
+	c.once.Do(func() { c.outside = queue.Outside(c.HTTP) })
+	client := *c.outside
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if len(via) > redirects {
 			return fmt.Errorf("more than %d redirects in a row", redirects)
