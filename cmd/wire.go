@@ -42,6 +42,9 @@ func (a *app) fleet() (*fleet, error) {
 	for _, s := range cfg.Sources {
 		f.addSource(s)
 	}
+	f.queue.Pages = func(ctx context.Context, articles []queue.Article) []queue.Page {
+		return a.collector().Pages(ctx, articles, f.hosts())
+	}
 	for _, d := range cfg.Destinations {
 		problems = append(problems, a.addDestination(f, d))
 	}
@@ -63,9 +66,12 @@ func (f *fleet) addSource(s config.Source) {
 	site := dedupe.Site{Aliases: s.Hosts, StripParams: s.StripParams}
 	if u, err := url.Parse(s.Location); err == nil {
 		site.Host = u.Hostname()
+		if strings.Contains(site.Host, ":") {
+			site.Host = "[" + site.Host + "]"
+		}
 	}
 	f.queue.Sources = append(f.queue.Sources, queue.Source{
-		Name: s.Name, Site: site, MaxAge: s.MaxAge, Brake: s.Brake,
+		Name: s.Name, Site: site, MaxAge: s.MaxAge, Brake: s.Brake, Ready: s.Ready,
 		FirstRun: s.FirstRun.Within, FirstRunAll: s.FirstRun.All,
 	})
 }

@@ -103,6 +103,9 @@ type Progress struct {
 	// this source were looked at: for all others it is first sight. The caller sets
 	// it, since Collect knows of no destinations.
 	Seen []string `json:"seen,omitempty"`
+	// Waiting tells that articles of this source wait for their pages. The caller sets
+	// it, and keeps them.
+	Waiting bool `json:"waiting,omitempty"`
 }
 
 // Result is what came of one source.

@@ -115,20 +115,7 @@ func (c *Collector) fetch(ctx context.Context, location string, known validators
 	if err == nil {
 		return doc, nil
 	}
-	var status *statusError
-	var wait *waitError
-	if errors.As(err, &status) || errors.As(err, &wait) {
-		return nil, err
-	}
-	var leads *queue.AddressError
-	if errors.As(err, &leads) {
-		return nil, fmt.Errorf("fetch %s: %w", shown(location), leads)
-	}
-	// The client's own error repeats the address, user info and all.
-	for wrapped := (*url.Error)(nil); errors.As(err, &wrapped); {
-		err = wrapped.Err
-	}
-	return nil, fmt.Errorf("fetch %s: %w", shown(location), err)
+	return nil, named(err, location)
 }
 
 // open reads a file.
