@@ -27,6 +27,8 @@ type scene struct {
 	dir    string
 	now    time.Time
 	client *http.Client
+	// env0 is further environment.
+	env0 map[string]string
 
 	mu    sync.Mutex
 	pages map[string]http.HandlerFunc // by host and path
@@ -178,7 +180,7 @@ func (s *scene) env(stdout, stderr io.Writer, args ...string) cmd.Env {
 			if name == "FLEET_HOST" {
 				return "box"
 			}
-			return ""
+			return s.env0[name]
 		},
 	}
 }
