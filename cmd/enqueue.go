@@ -133,7 +133,7 @@ func (a *app) enqueue(ctx context.Context, f *fleet, o enqueueOptions) (*enqueue
 	}
 	if !o.dryRun && len(o.to) == 0 {
 		// Not for some destinations alone, since the others have not seen it. Only now, so that what a source holds is looked at again after a crash.
-		if err := got.save(ctx, f); err != nil {
+		if err := got.save(ctx, f, added.Waiting); err != nil {
 			return nil, err
 		}
 		if !o.byHand() && len(o.sources) == 0 {
@@ -179,10 +179,12 @@ func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collect
 		return nil, err
 	}
 	for _, r := range got.results {
+		b := queue.Batch{Source: r.Source, Articles: r.Articles, Seen: progress[r.Source].Seen}
+		if b.Waiting, err = f.waiting(ctx, r, progress[r.Source]); err != nil {
+			return nil, err
+		}
 		got.articles += len(r.Articles)
-		got.batches = append(got.batches, queue.Batch{
-			Source: r.Source, Articles: r.Articles, Seen: progress[r.Source].Seen,
-		})
+		got.batches = append(got.batches, b)
 	}
 	return got, nil
 }
@@ -233,15 +235,25 @@ func (a *app) readURLs(from string) ([]string, error) {
 	return urls, nil
 }
 
-// save records how far each source was read.
-func (c *collected) save(ctx context.Context, f *fleet) error {
-	for _, r := range c.results {
+// save records how far each source was read. What waits goes first: once a source's
+// validators are saved, it may not be read again.
+func (c *collected) save(ctx context.Context, f *fleet, waiting []queue.Waiting) error {
+	for i, r := range c.results {
 		next := r.Next
+		own := waitingOf(r.Source, waiting)
+		all, err := f.queue.KeepWaiting(ctx, c.batches[i], own)
+		if err != nil {
+			return err
+		}
+		next.Waiting = len(own) > 0
+		if !all {
+			next.ETag, next.LastModified = "", ""
+		}
 		seen := next.Seen
 		if len(r.Articles) > 0 {
 			seen = union(seen, f.queue.Reach(r.Source))
 		}
-		err := queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(r.Source), func(p *collect.Progress) error {
+		err = queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(r.Source), func(p *collect.Progress) error {
 			next.Seen = union(p.Seen, seen)
 			*p = next
 			return nil
@@ -276,6 +288,7 @@ type enqueueReport struct {
 	Held      int             `json:"held"`
 	Refused   int             `json:"refused"`
 	Filtered  int             `json:"filtered"`
+	Waiting   []waitingReport `json:"waiting,omitempty"`
 	Sources   []sourceReport  `json:"sources"`
 	Entries   []verdictReport `json:"entries"`
 
@@ -305,6 +318,9 @@ func newEnqueueReport(got *collected, added queue.Added, dryRun bool) *enqueueRe
 	for _, s := range got.results {
 		r.Sources = append(r.Sources, newSourceReport(s))
 		r.partly = r.partly || s.Err != nil
+	}
+	for _, w := range added.Waiting {
+		r.Waiting = append(r.Waiting, newWaitingReport(w))
 	}
 	for _, d := range added.Decisions {
 		e := d.Entry
@@ -341,6 +357,9 @@ func (a *app) printEnqueued(f *fleet, r *enqueueReport) {
 		case queue.VerdictRefused:
 			a.printf("%-9s %s  %s: %s\n", "refused", e.Destination, e.URL, e.Reason)
 		}
+	}
+	for _, w := range r.Waiting {
+		a.printf("%-9s %s  %s: %s; its page is looked at again on the next run\n", "waiting", w.Source, w.URL, w.Reason)
 	}
 	a.printf("%s\n", r.sum())
 }

@@ -66,7 +66,15 @@ func (f *fleet) listed(ctx context.Context, res collect.Result, url string) (*qu
 	if err != nil {
 		return nil, nil //nolint:nilerr // an address that is none is listed nowhere
 	}
-	for _, article := range res.Articles {
+	waiting, err := f.queue.Waiting(ctx, res.Source)
+	if err != nil {
+		return nil, err
+	}
+	articles := res.Articles
+	for _, w := range waiting {
+		articles = append(articles, w.Article)
+	}
+	for _, article := range articles {
 		if canonical, err := site.Canonical(article.URL); err == nil && canonical == want {
 			p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(res.Source))
 			if err != nil {

@@ -42,6 +42,9 @@ func (a *app) fleet() (*fleet, error) {
 	for _, s := range cfg.Sources {
 		f.addSource(s)
 	}
+	f.queue.Pages = func(ctx context.Context, articles []queue.Article) []queue.Page {
+		return a.collector().Pages(ctx, articles, f.hosts())
+	}
 	for _, d := range cfg.Destinations {
 		problems = append(problems, a.addDestination(f, d))
 	}
@@ -58,15 +61,28 @@ func (a *app) fleet() (*fleet, error) {
 func (f *fleet) addSource(s config.Source) {
 	f.sources = append(f.sources, collect.Source{
 		Name: s.Name, Kind: collect.Kind(s.Kind), Location: s.Location, Zone: s.Timezone, StripParams: s.StripParams,
+		Hosts: s.Hosts,
 	})
 	site := dedupe.Site{Aliases: s.Hosts, StripParams: s.StripParams}
 	if u, err := url.Parse(s.Location); err == nil {
 		site.Host = u.Hostname()
+		if strings.Contains(site.Host, ":") {
+			site.Host = "[" + site.Host + "]"
+		}
 	}
 	f.queue.Sources = append(f.queue.Sources, queue.Source{
-		Name: s.Name, Site: site, MaxAge: s.MaxAge, Brake: s.Brake,
+		Name: s.Name, Site: site, MaxAge: s.MaxAge, Brake: s.Brake, Ready: s.Ready,
 		FirstRun: s.FirstRun.Within, FirstRunAll: s.FirstRun.All,
 	})
+}
+
+// hosts are those that the config names for each source.
+func (f *fleet) hosts() map[string][]string {
+	all := make(map[string][]string, len(f.sources))
+	for _, s := range f.sources {
+		all[s.Name] = s.OwnHosts()
+	}
+	return all
 }
 
 // addDestination makes the destination's poster and text.
@@ -77,7 +93,7 @@ func (a *app) addDestination(f *fleet, d config.Destination) error {
 	}
 	p, err := driver.New(d.Settings, poster.Options{
 		Destination: d.Name, HTTP: a.env.HTTP, Now: a.env.Now, UserAgent: userAgent, Stdout: a.resultWriter(),
-		Dir: f.cfg.State.Dir,
+		Dir: f.cfg.State.Dir, Hosts: f.hosts(),
 	})
 	text, textErr := parseText(d.Text)
 	slots, slotsErr := f.slots(d)

@@ -89,6 +89,8 @@ type Source struct {
 	// Brake is the number of new articles in one run above which they are held. 20
 	// if none is given. Zero: no brake.
 	Brake int
+	// Ready queues an article only once its page answers 200.
+	Ready bool
 	// StripParams are parameters to drop from addresses, beside the tracking
 	// parameters known to everyone.
 	StripParams []string

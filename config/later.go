@@ -16,7 +16,7 @@ func (s *section) later() {
 // returns "".
 func notYet(section, key string, n *node) string {
 	switch section + "." + key {
-	case "source.ready", "source.guid":
+	case "source.guid":
 		return ifValue(key, n, "true")
 	}
 	return ""

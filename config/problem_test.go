@@ -166,9 +166,7 @@ func TestWhatIsWrongWithTheEnvironmentIsPlaced(t *testing.T) {
 func TestWhatIsNotAvailableYetIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, what := range map[string]string{
-		source("    ready: true\n"): "4:5: ready: true",
-		source("    ready: True\n"): "4:5: ready: true",
-		source("    guid: true\n"):  "4:5: guid: true",
+		source("    guid: true\n"): "4:5: guid: true",
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -29,7 +29,7 @@ func (p *parser) source(n *node, seen names, zone *time.Location) Source {
 		Timezone:    s.zone("timezone", zone),
 	}
 	source.Kind, source.Location = s.location()
-	s.flag("ready")
+	source.Ready = s.flag("ready")
 	s.flag("guid")
 	s.later()
 	s.finish()

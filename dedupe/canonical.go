@@ -33,8 +33,8 @@ const MaxURL = 8 << 10
 // the address, which may hold a password.
 func Canonical(raw string) (string, error) { return Site{}.Canonical(raw) }
 
-// Canonical is like the function Canonical, with the site's other hosts taken for
-// its main host and its own tracking parameters dropped too.
+// Canonical is like the function Canonical, with the site's own tracking parameters
+// dropped too.
 func (s Site) Canonical(raw string) (string, error) {
 	var space [512]byte
 	for {
@@ -80,7 +80,7 @@ func (s Site) canonical(out []byte, raw string) ([]byte, error) {
 	} else {
 		out = append(out, "https://"...)
 	}
-	out = append(out, s.mainHost(host)...)
+	out = append(out, host...)
 	if port != "" {
 		out = append(append(out, ':'), port...)
 	}

@@ -1,11 +1,15 @@
 package dedupe
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Site says which addresses are the same page at one source. The zero value adds
 // nothing to the rules that hold everywhere.
 type Site struct {
-	// Host is the site's main host, in any spelling. Empty: Aliases do not count.
+	// Host is the host of the source's own address, in any spelling. Empty: it has
+	// none. It may be a third party's, which serves the feeds of many sites.
 	Host string
 	// Aliases are other hosts that are this site, in any spelling.
 	Aliases []string
@@ -16,46 +20,76 @@ type Site struct {
 
 // Has reports whether an address is on one of the site's hosts.
 func (s Site) Has(raw string) bool {
-	canonical, err := s.Canonical(raw)
-	if err != nil || s.Host == "" {
+	canonical, err := Canonical(raw)
+	if err != nil {
 		return false
 	}
 	_, host, _ := cutHost(canonical)
-	main, err := canonicalHost(s.Host)
-	return err == nil && host == main
+	return slices.Contains(s.hosts(), host)
 }
 
-// Elsewhere returns where older records may have the same page: a canonical
-// address with the main host replaced by each other host of the site. It returns
-// nil if the address is not on the main host.
+// Elsewhere returns the other addresses at which the site has the same page: a
+// canonical address with its host replaced by each other host of the site. It
+// returns nil if the address is on none of them. An address keeps its own host in
+// its key, so that keys do not change with what the config says of hosts.
 func (s Site) Elsewhere(canonical string) []string {
+	if len(s.Aliases) == 0 {
+		return nil
+	}
+	hosts := s.hosts()
 	scheme, host, rest := cutHost(canonical)
-	if main, err := canonicalHost(s.Host); err != nil || host != main {
+	if !slices.Contains(hosts, host) {
 		return nil
 	}
 	var all []string
-	for _, alias := range s.Aliases {
-		if other, err := canonicalHost(alias); err == nil && other != host {
+	for _, other := range hosts {
+		if other != host {
 			all = append(all, scheme+other+rest)
 		}
 	}
 	return all
 }
 
-// mainHost returns the site's main host for each of its hosts, and any other host
-// as it is. host is canonical.
-func (s Site) mainHost(host string) string {
-	if s.Host == "" {
-		return host
+// Main returns the one spelling of a canonical address among those at which the site
+// has the same page, for what is counted rather than known. The host is the first of
+// Aliases: Host may be a third party's, where pages of other sites would have the
+// same address.
+func (s Site) Main(canonical string) string {
+	if s.Elsewhere(canonical) == nil {
+		return canonical
 	}
 	for _, alias := range s.Aliases {
-		if other, err := canonicalHost(alias); err == nil && other == host {
-			if main, err := canonicalHost(s.Host); err == nil {
-				return main
-			}
+		if main, err := canonicalHost(alias); err == nil {
+			scheme, _, rest := cutHost(canonical)
+			return scheme + main + rest
 		}
 	}
-	return host
+	return canonical
+}
+
+// hosts are the site's hosts in their one spelling, each once.
+func (s Site) hosts() []string {
+	all := make([]string, 0, 1+len(s.Aliases))
+	for _, raw := range append([]string{s.Host}, s.Aliases...) {
+		if host, err := canonicalHost(raw); err == nil && !slices.Contains(all, host) {
+			all = append(all, host)
+		}
+	}
+	return all
+}
+
+// SameHost reports whether two canonical addresses are on one host.
+func SameHost(a, b string) bool {
+	_, hostA, _ := cutHost(a)
+	_, hostB, _ := cutHost(b)
+	return hostA == hostB
+}
+
+// IsRoot reports whether a canonical address is that of a whole host.
+func IsRoot(canonical string) bool {
+	_, _, rest := cutHost(canonical)
+	_, path, _ := strings.Cut(rest, "/")
+	return path == "" && !strings.ContainsAny(rest, "?#")
 }
 
 // cutHost takes a canonical address apart around its host.

@@ -143,6 +143,9 @@ type Options struct {
 	// otherwise have to ask for on every run, such as tokens. It need not exist.
 	// Empty: nowhere.
 	Dir string
+	// Hosts are those that the config names for each source, by the source's name: what
+	// its articles name is fetched there whatever they are, see Trust.
+	Hosts map[string][]string
 	// Stdout is where a platform that prints does so.
 	Stdout io.Writer
 }

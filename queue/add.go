@@ -35,6 +35,9 @@ type Batch struct {
 	// Seen holds the webhooks' fingerprints of the destinations for which this source
 	// was looked at before. For all others it is first sight.
 	Seen []string
+	// Waiting are articles that the source listed before and whose pages were not
+	// there yet. They count as listed.
+	Waiting []Waiting
 }
 
 // AddOptions steer one Add.
@@ -61,6 +64,9 @@ type Added struct {
 	FilteredBy map[string]int
 	// Decisions are one for each that matched, oldest article first.
 	Decisions []Decision
+	// Waiting are the articles whose pages are not there yet. They have no decision,
+	// and are to be brought again by the next run's Batch.
+	Waiting []Waiting
 }
 
 // Decision is the verdict on one article for one rule and destination.
@@ -76,8 +82,14 @@ type Decision struct {
 	aliases []dedupe.Key
 	// rule is the one that asks. Nil for what is given by hand.
 	rule *Rule
-	// page is the article's canonical address.
-	page string
+	// page is the article's canonical address, elsewhere the other addresses at which
+	// its site has the same page.
+	page      string
+	elsewhere []string
+	// also are further addresses that its page was found to have. Nil: it was not
+	// looked at, or has none.
+	also                []string
+	ownAliases, ownKeys int // without those
 	// The rest is set for rules that do not announce each article once. keys are the
 	// entry's own key and its aliases, without a bucket, skips the keys under which
 	// it is recorded as decided against, and occurrence tells it from others that
@@ -97,6 +109,7 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 	}
 	var added Added
 	for _, b := range batches {
+		b.Articles = b.listed(sources[b.Source].Site)
 		q.match(&added, b, sources[b.Source].Site, o)
 	}
 	decisions := added.Decisions
@@ -117,6 +130,10 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 		return Added{}, err
 	}
 	judge(decisions, known, batches, sources, now, o)
+	if err := q.ready(ctx, &added, sources, batches, now); err != nil {
+		return Added{}, err
+	}
+	decisions = added.Decisions
 	brake(decisions, sources)
 	if err := q.count(ctx, decisions, books, now, o.DryRun); err != nil {
 		return Added{}, err
@@ -126,6 +143,9 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 	}
 	if !o.DryRun {
 		if err := q.insert(ctx, decisions, list[:0]); err != nil {
+			return Added{}, err
+		}
+		if err := q.noteAlso(ctx, decisions); err != nil {
 			return Added{}, err
 		}
 	}
@@ -199,14 +219,18 @@ func (q *Queue) decision(a Article, rule *Rule, d Destination, site dedupe.Site)
 		dec.Verdict, dec.Reason = VerdictRefused, err.Error()
 		return dec
 	}
-	dec.page = canonical
+	dec.page, dec.elsewhere = canonical, q.elsewhere(canonical)
 	if !rule.plain() {
-		dec.identify(d, canonical, site.Elsewhere(canonical))
+		main := canonical
+		if rule.Cadence.Counts() {
+			main = q.mainOf(canonical, site)
+		}
+		dec.identify(d, main, others(main, append([]string{canonical}, dec.elsewhere...)))
 		return dec
 	}
 	dec.Entry.Key = dedupe.Key{Webhook: d.Webhook, URL: canonical}
 	dec.Entry.ID = dec.Entry.Key.ID()
-	urls := append([]string{canonical}, site.Elsewhere(canonical)...)
+	urls := append([]string{canonical}, dec.elsewhere...)
 	for i, url := range urls {
 		if i > 0 {
 			dec.aliases = append(dec.aliases, dedupe.Key{Webhook: d.Webhook, URL: url})
@@ -366,14 +390,3 @@ func (a *Added) count() {
 
 // SiteOf returns which addresses are the same page at the named source.
 func (q *Queue) SiteOf(source string) dedupe.Site { return q.sourceNamed(source).Site }
-
-// siteOf returns the site that an address given by hand belongs to, so that it
-// has the same identity as through its source.
-func (q *Queue) siteOf(url string) dedupe.Site {
-	for _, s := range q.Sources {
-		if s.Site.Has(url) {
-			return s.Site
-		}
-	}
-	return dedupe.Site{}
-}

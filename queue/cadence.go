@@ -185,7 +185,11 @@ func (q *Queue) recall(ctx context.Context, decisions []Decision, now time.Time)
 		if len(d.skips) > 0 {
 			ask(d, d.skips)
 		}
-		ask(d, []dedupe.Key{{URL: d.page}})
+		older := []dedupe.Key{{URL: d.page}}
+		for _, url := range d.elsewhere {
+			older = append(older, dedupe.Key{URL: url})
+		}
+		ask(d, older)
 	}
 	if len(candidates) == 0 {
 		return books, nil

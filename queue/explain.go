@@ -11,7 +11,7 @@ import (
 
 // Gate is one thing that decides whether an article is announced.
 type Gate struct {
-	// Name is source, address, rule, ledger, age, first sight, pause or schedule.
+	// Name is source, address, ledger, rule, first sight, age, page, brake or pause.
 	Name string `json:"gate"`
 	// Passes tells that the article gets through.
 	Passes bool `json:"passes"`
@@ -116,6 +116,9 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 	if verdict == SkippedOld {
 		return x.end("the next run skips it: %s", reason)
 	}
+	if on, err := q.explainPage(ctx, x, d, dec, source); err != nil || !on {
+		return err
+	}
 	x.gate("brake", true, "%s", orElse(source.Brake == 0, "there is none", fmt.Sprintf("passes unless more than %d articles are new in that run", source.Brake)))
 	if err := q.explainSending(ctx, x, d, dec.Entry); err != nil {
 		return err
@@ -127,6 +130,36 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 		return x.end("the next run queues it, in shadow mode")
 	}
 	return x.end("the next run queues it")
+}
+
+// explainPage tells what the article's page says, if its source waits for it. It
+// reports whether that lets the article through.
+func (q *Queue) explainPage(ctx context.Context, x *Explanation, d *Destination, dec Decision, source Source) (bool, error) {
+	if !source.Ready {
+		return true, nil
+	}
+	page := q.Pages(ctx, []Article{dec.Entry.Article})[0]
+	if page.Err != nil {
+		x.gate("page", false, "%s", page.Err)
+		return false, x.end("waits until its page answers 200; each run looks at it again")
+	}
+	q.alsoAt(&dec, q.addresses(&dec, page, source.Site))
+	if dec.also != nil {
+		known, err := q.Store.Lookup(ctx, []Candidate{{Entry: dec.Entry, Aliases: dec.aliases}})
+		if err != nil {
+			return false, err
+		}
+		if k := known[0]; !k.New() {
+			if same, err := q.isSame(ctx, &dec, k); err != nil {
+				return false, err
+			} else if same {
+				x.gate("page", true, "it answers 200, and is at %s", dec.also[0])
+				return false, q.explainKnown(ctx, x, d, k)
+			}
+		}
+	}
+	x.gate("page", true, "it answers 200")
+	return true, nil
 }
 
 // explainKnown tells what the ledger has of it, and what becomes of that.

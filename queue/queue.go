@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ type Queue struct {
 	Sources      []Source
 	Destinations []Destination
 	Rules        []Rule
+	// Pages looks at the pages of articles, and answers index by index. It is asked for
+	// sources with Ready. Nil: there are none.
+	Pages func(ctx context.Context, articles []Article) []Page
 }
 
 // Source is what the rules need to know of one source.
@@ -40,6 +44,8 @@ type Source struct {
 	// Brake is the number of new articles in one run above which all of them are
 	// held. Zero: no brake.
 	Brake int
+	// Ready: an article is queued only once its page answers 200.
+	Ready bool
 }
 
 // Destination is one account or channel that announcements go to.

@@ -277,6 +277,20 @@ func TestACardHasThePictureOrGoesWithout(t *testing.T) {
 	}
 }
 
+func TestAPictureIsNotFetchedFromWhereOnlyThisMachineCan(t *testing.T) {
+	t.Parallel()
+	s := postertest.Serve(t, pds{"a.png": {Status: 200, Body: noise(t, 8)}})
+	p := fixture(t).New(t, s.URL, s.Client())
+	a := postertest.Article()
+	a.Image, a.Source = s.URL+"/a.png", "another"
+	m, err := p.Render(postertest.Post(t, p, a))
+	require.NoError(t, err)
+	preparer, ok := p.(poster.Preparer)
+	require.True(t, ok)
+	require.Equal(t, string(m.Body), string(preparer.Prepare(t.Context(), a, m).Body))
+	require.Empty(t, s.Requests())
+}
+
 func TestCheckAsksForTheSession(t *testing.T) {
 	t.Parallel()
 	s := postertest.Serve(t, pds{"com.atproto.server.getSession": {Status: 200, Body: `{"did":"` + did + `"}`}})

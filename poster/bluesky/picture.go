@@ -41,7 +41,7 @@ func (a *account) Prepare(ctx context.Context, article poster.Article, m poster.
 	if json.Unmarshal(m.Body, &put) != nil || put.Record.Embed == nil {
 		return m
 	}
-	data, kind, ok := a.picture(ctx, article.Image)
+	data, kind, ok := a.picture(poster.Trust(ctx, a.o.Hosts[article.Source]...), article.Image)
 	if !ok {
 		return m
 	}
@@ -54,9 +54,10 @@ func (a *account) Prepare(ctx context.Context, article poster.Article, m poster.
 	return m
 }
 
-// picture fetches a picture and makes it small enough.
+// picture fetches a picture and makes it small enough. Its address was written by
+// other people.
 func (a *account) picture(ctx context.Context, address string) (data []byte, kind string, ok bool) {
-	r, err := a.client().Do(ctx, poster.Request{Method: http.MethodGet, URL: poster.NewSecret(address), MaxAnswer: maxPicture})
+	r, err := a.outside.Do(ctx, poster.Request{Method: http.MethodGet, URL: poster.NewSecret(address), MaxAnswer: maxPicture})
 	if err != nil || r.Status != http.StatusOK || r.Torn || len(r.Body) >= maxPicture {
 		return nil, "", false
 	}

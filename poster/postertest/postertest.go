@@ -75,6 +75,8 @@ func (f Fixture) New(t *testing.T, address string, client *http.Client) poster.P
 	o := poster.Options{
 		Destination: "account", HTTP: client, UserAgent: "bot/test (+https://example.jp/bot)",
 		Now: func() time.Time { return Now },
+		// The fixture's article comes from the test's server.
+		Hosts: map[string][]string{Article().Source: {"127.0.0.1"}},
 	}
 	if f.Stdout != nil {
 		o.Stdout = f.Stdout

@@ -47,6 +47,20 @@ type Source struct {
 	// StripParams are query parameters that only track there, beside the built-in
 	// ones.
 	StripParams []string
+	// Hosts are other hosts that the config names for it, in any spelling.
+	Hosts []string
+}
+
+// OwnHosts are the hosts that the config names for the source, without ports. Where
+// they lead is the operator's own business.
+func (s Source) OwnHosts() []string { return append(hostOf(s.Location), s.Hosts...) }
+
+// hostOf returns the host of an address. Nil: it has none.
+func hostOf(address string) []string {
+	if u, err := url.Parse(address); err == nil && isWeb(address) && u.Hostname() != "" {
+		return []string{u.Hostname()}
+	}
+	return nil
 }
 
 // Status is how the reading of one source ended.
@@ -89,6 +103,9 @@ type Progress struct {
 	// this source were looked at: for all others it is first sight. The caller sets
 	// it, since Collect knows of no destinations.
 	Seen []string `json:"seen,omitempty"`
+	// Waiting tells that articles of this source wait for their pages. The caller sets
+	// it, and keeps them.
+	Waiting bool `json:"waiting,omitempty"`
 }
 
 // Result is what came of one source.
@@ -151,6 +168,9 @@ type Collector struct {
 	Fresh bool
 	// Limits bound each source.
 	Limits Limits
+
+	once    sync.Once
+	outside *http.Client // HTTP, kept from going where only this machine can
 }
 
 // Collect reads the sources side by side: at most Concurrency hosts at once, and
@@ -252,7 +272,7 @@ func (c *Collector) read(ctx context.Context, s Source, prev Progress, notBefore
 	limit := c.Limits.withDefaults().Total
 	inner, cancel := context.WithTimeoutCause(ctx, limit, tooSlow("in all", limit))
 	defer cancel()
-	got, err := c.readKind(inner, s, prev)
+	got, err := c.readKind(queue.Trust(inner, s.OwnHosts()...), s, prev)
 	if ctx.Err() != nil {
 		return Result{Source: s.Name, Status: StatusError, Err: context.Cause(ctx), Next: prev}
 	}

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"bot/queue"
 )
 
 // accept asks for feeds, and takes whatever comes.
@@ -113,16 +115,7 @@ func (c *Collector) fetch(ctx context.Context, location string, known validators
 	if err == nil {
 		return doc, nil
 	}
-	var status *statusError
-	var wait *waitError
-	if errors.As(err, &status) || errors.As(err, &wait) {
-		return nil, err
-	}
-	// The client's own error repeats the address, user info and all.
-	for wrapped := (*url.Error)(nil); errors.As(err, &wrapped); {
-		err = wrapped.Err
-	}
-	return nil, fmt.Errorf("fetch %s: %w", shown(location), err)
+	return nil, named(err, location)
 }
 
 // open reads a file.
@@ -207,10 +200,8 @@ func (c *Collector) request(ctx context.Context, location string, known validato
 // client is the given client with its redirects limited to http and https, and
 // counted. hop is told the status of each.
 func (c *Collector) client(redirects int, hop func(code int)) *http.Client {
-	client := http.Client{}
-	if c.HTTP != nil {
-		client = *c.HTTP
-	}
+	c.once.Do(func() { c.outside = queue.Outside(c.HTTP) })
+	client := *c.outside
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if len(via) > redirects {
 			return fmt.Errorf("more than %d redirects in a row", redirects)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"bot/queue"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 )
@@ -74,7 +76,7 @@ func (c *Collector) Discover(ctx context.Context, site string) (feed, title stri
 	limit := c.Limits.withDefaults().Total
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooSlow("in all", limit))
 	defer cancel()
-	found, err := c.discover(ctx, site)
+	found, err := c.discover(queue.Trust(ctx, hostOf(site)...), site)
 	if err != nil {
 		return "", "", err
 	}
@@ -174,7 +176,7 @@ func (c *Collector) Title(ctx context.Context, address string) (string, error) {
 	limit := c.Limits.withDefaults().Total
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooSlow("in all", limit))
 	defer cancel()
-	page, err := c.fetch(ctx, address, validators{})
+	page, err := c.fetch(queue.Trust(ctx, hostOf(address)...), address, validators{})
 	if err != nil {
 		return "", err
 	}

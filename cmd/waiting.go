@@ -1,0 +1,48 @@
+package cmd
+
+import (
+	"context"
+
+	"bot/queue"
+	"bot/queue/collect"
+)
+
+// waiting returns the articles of a source whose pages were not there yet. If the
+// source's server asked to be left alone, so are they.
+func (f *fleet) waiting(ctx context.Context, r collect.Result, p collect.Progress) ([]queue.Waiting, error) {
+	if !p.Waiting && !f.queue.IsReady(r.Source) {
+		return nil, nil
+	}
+	all, err := f.queue.Waiting(ctx, r.Source)
+	for i := range all {
+		if r.Next.NotBefore.After(all[i].NotBefore) {
+			all[i].NotBefore = r.Next.NotBefore
+		}
+	}
+	return all, err
+}
+
+// waitingOf returns what waits of one source.
+func waitingOf(source string, all []queue.Waiting) []queue.Waiting {
+	var own []queue.Waiting
+	for _, w := range all {
+		if w.Article.Source == source {
+			own = append(own, w)
+		}
+	}
+	return own
+}
+
+// waitingReport is one article that waits for its page, in JSON.
+type waitingReport struct {
+	Source    string   `json:"source"`
+	URL       string   `json:"url"`
+	Title     string   `json:"title"`
+	Reason    string   `json:"reason"`
+	Since     jsonTime `json:"since"`
+	NotBefore jsonTime `json:"not_before"`
+}
+
+func newWaitingReport(w queue.Waiting) waitingReport {
+	return waitingReport{w.Article.Source, w.Article.URL, w.Article.Title, w.Reason, jsonTime(w.Since), jsonTime(w.NotBefore)}
+}
