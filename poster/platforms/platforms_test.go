@@ -51,15 +51,17 @@ func (r row) text() string {
 	return string(r.Body)
 }
 
-// TestEveryAnswerMeansWhatItsPlatformSays runs the rows that are answers. What a
-// connection without an answer means is part of the contract that every poster's
-// own test runs.
+// outcomes are those of the rows.
+var outcomes = map[string]poster.Outcome{
+	"delivered": poster.Delivered, "try_later": poster.Later, "unknown": poster.Unknown,
+	"rejected:content": poster.RejectedContent, "rejected:destination": poster.RejectedDestination,
+}
+
+// TestEveryAnswerMeansWhatItsPlatformSays runs the rows that are answers.
+// The others are in TestEveryEndWithoutAnAnswerMeansWhatItShould and
+// TestNothingIsFoundWhereARowSaysSo.
 func TestEveryAnswerMeansWhatItsPlatformSays(t *testing.T) {
 	t.Parallel()
-	outcomes := map[string]poster.Outcome{
-		"delivered": poster.Delivered, "try_later": poster.Later, "unknown": poster.Unknown,
-		"rejected:content": poster.RejectedContent, "rejected:destination": poster.RejectedDestination,
-	}
 	// The times are those of the rows, worked out for the clock of the tests.
 	waits := map[string]time.Duration{
 		"now+30s": 30 * time.Second, "now+120s": 2 * time.Minute,
@@ -112,6 +114,43 @@ func TestEveryAnswerMeansWhatItsPlatformSays(t *testing.T) {
 		"generic-http": 24, "discord": 8, "slack": 8, "mastodon": 5, "gotosocial": 3, "bluesky": 11, "telegram": 7,
 		"x": 3, "teams": 4, "google-chat": 3, "ntfy": 5, "matrix": 5,
 	}, tested)
+}
+
+// TestEveryRowHasATest keeps the three tests of the rows complete.
+func TestEveryRowHasATest(t *testing.T) {
+	t.Parallel()
+	phases := make(map[string]int)
+	for _, r := range readRows(t) {
+		phases[r.Phase]++
+	}
+	require.Equal(t, map[string]int{
+		"response": 86, "before_headers_written": 4, "after_headers_written": 5, "after_status": 1, "verify": 1,
+	}, phases)
+}
+
+// TestNothingIsFoundWhereARowSaysSo runs the rows that are answers to the question
+// what became of a post.
+func TestNothingIsFoundWhereARowSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, r := range readRows(t) {
+		if r.Phase != "verify" {
+			continue
+		}
+		require.Equal(t, "not_found", r.Outcome)
+		s := postertest.Serve(t, afterLogin{postertest.Answer{Status: r.Status, Header: r.Headers, Body: r.text()}})
+		name, settings := destination(r.Platform, s.URL)
+		driver, ok := platforms.Find(name)
+		require.True(t, ok)
+		p, err := driver.New(settings, poster.Options{HTTP: &http.Client{}, Now: func() time.Time { return now }})
+		require.NoError(t, err)
+		m, err := p.Render(poster.Post{ID: "id", Text: "text"})
+		require.NoError(t, err)
+		verifier, ok := p.(poster.Verifier)
+		require.True(t, ok)
+		presence, _, err := verifier.Verify(t.Context(), m, now.Add(-time.Hour))
+		require.NoError(t, err)
+		require.Equal(t, poster.Absent, presence)
+	}
 }
 
 // now is the time by the clock of the recorded answers.
