@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -73,6 +74,9 @@ func (c *chat) Post(ctx context.Context, m poster.Message) (poster.Receipt, erro
 	r, err := c.client.Do(ctx, poster.Request{URL: c.address(m.ID), Header: poster.JSONHeader(poster.Secret{}), Body: m.Body})
 	if err != nil {
 		return poster.Receipt{}, err
+	}
+	if r.Status == http.StatusBadRequest && bytes.Contains(r.Body, []byte("API_KEY_INVALID")) {
+		return poster.Receipt{}, c.client.Fail(poster.RejectedDestination, r, "Google does not know the webhook's key", "copy the webhook anew from the space")
 	}
 	if err := c.client.Classify(r); err != nil {
 		return poster.Receipt{}, err

@@ -3,7 +3,9 @@
 package teams
 
 import (
+	"bytes"
 	"context"
+	"net/http"
 	"strings"
 
 	"bot/poster"
@@ -105,6 +107,9 @@ func (w *teams) Post(ctx context.Context, m poster.Message) (poster.Receipt, err
 	r, err := w.client.Do(ctx, poster.Request{URL: w.webhook, Header: poster.JSONHeader(poster.Secret{}), Body: m.Body})
 	if err != nil {
 		return poster.Receipt{}, err
+	}
+	if r.Status == http.StatusBadRequest && bytes.Contains(r.Body, []byte("WorkflowTriggerIsNotEnabled")) {
+		return poster.Receipt{}, w.client.Fail(poster.RejectedDestination, r, "the workflow is switched off", "switch it on in Teams")
 	}
 	return poster.Receipt{}, w.client.Classify(r)
 }

@@ -132,13 +132,24 @@ func (t *telegram) outcome(r poster.Response) (poster.Receipt, error) {
 	case r.Status == http.StatusBadRequest && a.Parameters.MigrateTo != 0:
 		return poster.Receipt{}, t.client.Fail(poster.RejectedDestination, r, "the group has become a supergroup",
 			fmt.Sprintf("set chat: \"%d\"", a.Parameters.MigrateTo))
-	case r.Status == http.StatusBadRequest && (strings.Contains(said, "chat not found") || strings.Contains(said, "not enough rights")):
+	case r.Status == http.StatusBadRequest && closedChat(said):
 		return poster.Receipt{}, t.client.Fail(poster.RejectedDestination, r, "the bot may not post in the chat",
 			"make it an administrator there, and check chat")
 	case r.Status == http.StatusUnauthorized || r.Status == http.StatusNotFound:
 		return poster.Receipt{}, t.client.Fail(poster.RejectedDestination, r, "Telegram does not know this bot", "check token")
 	}
 	return poster.Receipt{}, t.client.Classify(r)
+}
+
+// closedChat reports whether a 400's description is of the chat and not of the
+// message.
+func closedChat(said string) bool {
+	for _, of := range []string{"chat not found", "rights", "chat_write_forbidden", "was kicked", "deactivated", "topic_closed", "thread not found"} {
+		if strings.Contains(said, of) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *telegram) receipt(a answer) poster.Receipt {

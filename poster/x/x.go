@@ -102,8 +102,14 @@ func (a *account) Post(ctx context.Context, m poster.Message) (poster.Receipt, e
 	if err != nil {
 		return poster.Receipt{}, err
 	}
-	if r.Status == http.StatusForbidden && bytes.Contains(r.Body, []byte("duplicate content")) {
+	switch {
+	case r.Status == http.StatusForbidden && bytes.Contains(r.Body, []byte("duplicate content")):
 		return poster.Receipt{}, a.client.Fail(poster.RejectedContent, r, "the account has posted the same text before", "")
+	case r.Status == http.StatusForbidden && bytes.Contains(r.Body, []byte("cashtag")):
+		return poster.Receipt{}, a.client.Fail(poster.RejectedContent, r, "X takes one cashtag in a post", "")
+	case bytes.Contains(r.Body, []byte("usage-capped")):
+		// It comes with 429, and is over with the month, not in a while.
+		return poster.Receipt{}, a.client.Fail(poster.RejectedDestination, r, "the plan's posts are used up", "wait for the next month, or raise the app's cap")
 	}
 	if err := a.client.Classify(r); err != nil {
 		return poster.Receipt{}, err
