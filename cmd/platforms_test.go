@@ -13,11 +13,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"bot/cmd"
+	"bot/dedupe"
 	"bot/poster/platforms"
 	"bot/poster/postertest"
 
@@ -54,6 +56,7 @@ type site struct {
 	dir    string
 	client *http.Client
 	server string
+	secret string
 	now    time.Time
 	// said is all that was printed so far.
 	said bytes.Buffer
@@ -62,7 +65,7 @@ type site struct {
 // newSite writes the config. Its destinations reach the server at the address.
 func newSite(t *testing.T, server, config string) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir(), client: &http.Client{}, server: server, now: time.Date(2026, 8, 3, 9, 0, 0, 0, time.UTC)}
+	s := &site{t: t, dir: t.TempDir(), client: &http.Client{}, server: server, secret: postertest.Secret, now: time.Date(2026, 8, 3, 9, 0, 0, 0, time.UTC)}
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "bot.yaml"), []byte(config), 0o600))
 	return s
 }
@@ -76,7 +79,7 @@ func (s *site) run(args ...string) (int, string) {
 		Hostname: func() (string, error) { return "owner", nil },
 		Now:      func() time.Time { return s.now },
 		Getenv: func(name string) string {
-			return map[string]string{"FLEET_HOST": "owner", "SERVER": s.server, "SECRET": postertest.Secret}[name]
+			return map[string]string{"FLEET_HOST": "owner", "SERVER": s.server, "SECRET": s.secret}[name]
 		},
 	}
 	code := cmd.Run(context.Background(), env)
@@ -94,6 +97,41 @@ func (s *site) ids() []string {
 		ids = append(ids, id)
 	}
 	return ids
+}
+
+// TestARenewedTokenAnnouncesNothingAnew: neither what this version recorded nor what
+// an earlier one did, whose identity of an account held its token.
+func TestARenewedTokenAnnouncesNothingAnew(t *testing.T) {
+	t.Parallel()
+	server := postertest.Serve(t, postertest.Answer{Status: 200, Body: `{"id":"7"}`})
+	s := newSite(t, server.URL, "destinations:\n  - name: news\n    type: mastodon\n    "+accounts()["mastodon"]+"\n")
+	require.NoError(t, os.Mkdir(filepath.Join(s.dir, "state"), 0o700))
+	earlier := fmt.Sprintf(`[{"webhook":%q,"url":"https://a.example/0","status":"posted"}]`, dedupe.Fingerprint(server.URL+" "+s.secret))
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "state", "posted.json"), []byte(earlier), 0o600))
+	_, out := s.run("enqueue", "--url", "https://a.example/0", "--url", "https://a.example/1")
+	require.Contains(t, out, "queued=1 already=1")
+	code, out := s.run("process")
+	require.Zero(t, code, out)
+	s.secret = "renewed-" + s.secret
+	_, out = s.run("enqueue", "--url", "https://a.example/1")
+	require.Contains(t, out, "queued=0 already=1")
+	posts := slices.DeleteFunc(server.Requests(), func(r postertest.Received) bool { return r.Method != http.MethodPost })
+	require.Len(t, posts, 1)
+}
+
+func TestTwoAccountsOfOneServerNeedTheirNames(t *testing.T) {
+	t.Parallel()
+	config := "destinations:\n"
+	for _, more := range []string{"", ", account: fans", ", account: news"} {
+		config += `  - {name: d` + fmt.Sprint(len(config)) + `, type: mastodon, server: "https://m.example", token: t` + more + "}\n"
+	}
+	s := newSite(t, "", config)
+	code, out := s.run("check", "--offline")
+	require.NotEqual(t, 64, code, out)
+	s = newSite(t, "", strings.ReplaceAll(config, ", account: fans", ""))
+	code, out = s.run("check", "--offline")
+	require.Equal(t, 64, code, out)
+	require.Contains(t, out, "if they are two, set account in one of them")
 }
 
 // servers are what a destination may be talking to: each repeats all that it was
