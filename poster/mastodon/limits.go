@@ -134,11 +134,11 @@ func (l limits) believable() bool {
 	return l.Max > 0 && l.Max <= mostMax && l.URL >= 0 && l.URL < l.Max/2
 }
 
-func (d *mastodon) path() string { return filepath.Join(d.dir, "limits", d.destination+".json") }
+func (d *mastodon) path() string { return filepath.Join(d.o.Dir, "limits", d.o.Destination+".json") }
 
 // load reads what the server said in an earlier run. Nil: nothing that is of use.
 func (d *mastodon) load() *learnt {
-	if d.dir == "" {
+	if d.o.Dir == "" {
 		return nil
 	}
 	data, err := os.ReadFile(d.path())
@@ -153,7 +153,7 @@ func (d *mastodon) load() *learnt {
 // an error is none.
 func (d *mastodon) save(said *learnt) {
 	data, err := json.Marshal(said)
-	if d.dir == "" || err != nil {
+	if d.o.Dir == "" || err != nil {
 		return
 	}
 	// The directory itself is not made: what is not there is somebody else's to open.

@@ -39,6 +39,7 @@ type settings struct {
 	Software      string        `yaml:"software"`
 	MaxCharacters int           `yaml:"max_characters"`
 	URLCharacters int           `yaml:"url_characters"`
+	Image         bool          `yaml:"image"`
 }
 
 // mastodon is one account.
@@ -47,8 +48,7 @@ type mastodon struct {
 	set    settings
 	// learnt is what the server said of its limits. Nil: nothing yet.
 	learnt atomic.Pointer[learnt]
-	// dir is where that is kept between runs, in a file of the destination's name.
-	dir, destination string
+	o      poster.Options
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
@@ -80,7 +80,7 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 		return nil, err
 	}
 	set.Server = poster.BaseAddress(set.Server)
-	return &mastodon{client: poster.NewClient(o, set.Token), set: set, dir: o.Dir, destination: o.Destination}, nil
+	return &mastodon{client: poster.NewClient(o, set.Token), set: set, o: o}, nil
 }
 
 // used is what the content warning takes of the limit.
@@ -119,23 +119,29 @@ func (d *mastodon) Traits() poster.Traits {
 
 // status is what is published.
 type status struct {
-	Status     string `json:"status"`
-	Visibility string `json:"visibility"`
-	Language   string `json:"language,omitempty"`
-	Spoiler    string `json:"spoiler_text,omitempty"`
+	Status     string   `json:"status"`
+	Visibility string   `json:"visibility"`
+	Language   string   `json:"language,omitempty"`
+	Spoiler    string   `json:"spoiler_text,omitempty"`
+	Media      []string `json:"media_ids,omitempty"`
 }
 
 func (d *mastodon) Render(p poster.Post) (poster.Message, error) {
-	body, err := poster.JSON(status{p.Text, d.set.Visibility, d.set.Language, d.set.Sensitive})
+	body, err := poster.JSON(status{p.Text, d.set.Visibility, d.set.Language, d.set.Sensitive, nil})
 	return poster.Message{ID: p.ID, Text: p.Text, Body: body}, err
 }
 
+// Post sends the status. One that the server certainly does not take with its picture,
+// which it may have thrown away by now, goes out once more without.
 func (d *mastodon) Post(ctx context.Context, m poster.Message) (poster.Receipt, error) {
-	header := poster.JSONHeader(d.set.Token)
-	header.Set("Idempotency-Key", m.ID)
-	r, err := d.client.Do(ctx, poster.Request{URL: d.at("/api/v1/statuses"), Header: header, Body: m.Body})
+	r, err := d.send(ctx, m.ID, m.Body)
 	if err != nil {
 		return poster.Receipt{}, err
+	}
+	if bare, had := poster.Without(m.Body, "media_ids"); had && (r.Status == 400 || r.Status == 404 || r.Status == 422) {
+		if r, err = d.send(ctx, m.ID, bare); err != nil {
+			return poster.Receipt{}, err
+		}
 	}
 	if r.Status == 503 {
 		// Mastodon also answers so when another request of the same key is at work.
@@ -149,6 +155,12 @@ func (d *mastodon) Post(ctx context.Context, m poster.Message) (poster.Receipt, 
 		return d.client.Receipt(said.ID, said.URL), nil
 	}
 	return poster.Receipt{}, d.client.NoReceipt(r)
+}
+
+func (d *mastodon) send(ctx context.Context, key string, body []byte) (poster.Response, error) {
+	header := poster.JSONHeader(d.set.Token)
+	header.Set("Idempotency-Key", key)
+	return d.client.Do(ctx, poster.Request{URL: d.at("/api/v1/statuses"), Header: header, Body: body})
 }
 
 func (d *mastodon) at(path string) poster.Secret { return poster.NewSecret(d.set.Server + path) }
