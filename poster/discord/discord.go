@@ -13,9 +13,9 @@ import (
 	"bot/poster"
 )
 
-// maxContent is how long a message may be. Discord counts code points; UTF-16
+// contentLimit is how long a message may be. Discord counts code points; UTF-16
 // units are never fewer, so a text within them is taken either way.
-const maxContent = 2000
+var contentLimit = poster.Limit{Max: 2000, Unit: poster.UTF16}
 
 // Driver makes posters for Discord webhooks.
 func Driver() poster.Driver { return poster.Driver{Name: "discord", New: open} }
@@ -50,13 +50,9 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 }
 
 func (d *discord) Traits() poster.Traits {
-	most := maxContent
-	if d.set.Embed {
-		most -= brackets
-	}
 	return poster.Traits{
 		Identity: d.webhook,
-		Limit:    poster.Limit{Max: most, Unit: poster.UTF16},
+		Limit:    contentLimit,
 		Escape:   escape,
 	}
 }
@@ -75,9 +71,10 @@ type allowedMentions struct {
 
 func (d *discord) Render(p poster.Post) (poster.Message, error) {
 	message := payload{Content: p.Text, Username: d.set.Username, AllowedMentions: allowedMentions{[]string{}}}
-	if d.set.Embed {
-		if e := card(p.Article, d.set.Image); e != nil {
-			message.Content, message.Embeds = bracketed(p.Text, e.URL), []embed{*e}
+	if e := card(p.Article, d.set.Image); d.set.Embed && e != nil {
+		// Where there is no room for the brackets, the link's own card will do.
+		if text := bracketed(p.Text, e.URL); contentLimit.Count(text) <= contentLimit.Max {
+			message.Content, message.Embeds = text, []embed{*e}
 		}
 	}
 	body, err := poster.JSON(message)

@@ -14,9 +14,6 @@ var (
 	summaryLimit = poster.Limit{Max: 350, Unit: poster.UTF16}
 )
 
-// brackets is what brackets around the link take of the text.
-const brackets = 2
-
 // embed is a card.
 type embed struct {
 	Title       string `json:"title,omitempty"`
