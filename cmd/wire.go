@@ -77,7 +77,7 @@ func (a *app) addDestination(f *fleet, d config.Destination) error {
 	}
 	p, err := driver.New(d.Settings, poster.Options{
 		Destination: d.Name, HTTP: a.env.HTTP, Now: a.env.Now, UserAgent: userAgent, Stdout: a.resultWriter(),
-		Dir: f.cfg.State.Dir,
+		Dir: f.cfg.State.Dir, Getenv: a.env.Getenv,
 	})
 	text, textErr := parseText(d.Text)
 	slots, slotsErr := f.slots(d)

@@ -160,6 +160,8 @@ type Options struct {
 	// otherwise have to ask for on every run, such as tokens. It need not exist.
 	// Empty: nowhere.
 	Dir string
+	// Getenv returns a variable of the program's environment. Nil: there is none.
+	Getenv func(name string) string
 	// Stdout is where a platform that prints does so.
 	Stdout io.Writer
 }

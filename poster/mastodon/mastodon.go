@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -60,7 +59,7 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	if set.Token.IsZero() {
 		errs = append(errs, s.Errorf("token", "token is required: an access token that may write statuses"))
 	}
-	if set.Account = accountName(set.Account); set.Account != "" && !localName.MatchString(set.Account) {
+	if set.Account = accountName(set.Account); set.Account != "" && !localName(set.Account) {
 		errs = append(errs, s.Errorf("account", "account is the account's name, such as @news"))
 	}
 	if v := set.Visibility; v != "public" && v != "unlisted" && v != "private" {
@@ -86,8 +85,10 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 // used is what the content warning takes of the limit.
 func (s settings) used() int { return poster.Limit{Unit: poster.Graphemes}.Count(s.Sensitive) }
 
-// localName is an account's name on its own server.
-var localName = regexp.MustCompile(`^[a-z0-9_]+([a-z0-9_.-]*[a-z0-9_])?$`)
+// localName reports whether this is an account's name on its own server.
+func localName(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-") == ""
+}
 
 // accountName returns an account's name without @ and without its server.
 func accountName(text string) string {
