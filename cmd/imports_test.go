@@ -61,7 +61,7 @@ var thirdParties = []thirdParty{
 	{module: "github.com/spf13/cobra", by: []string{"cmd"}},
 	{module: "github.com/stretchr/testify", tests: true},
 	{module: "go.yaml.in/yaml/v4", by: []string{"config"}},
-	{module: "golang.org/x/net", by: []string{"dedupe", "queue/collect"}},
+	{module: "golang.org/x/net", by: []string{"dedupe", "queue/collect"}, tests: true},
 	{module: "golang.org/x/sys", by: []string{"queue/jsonstore"}},
 	{module: "golang.org/x/term", by: []string{"cmd"}},
 	{module: "golang.org/x/text", by: []string{"queue/collect"}},

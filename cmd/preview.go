@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"bot/poster"
 	"bot/queue"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,11 @@ func (a *app) runPreview(ctx context.Context, o previewOptions) error {
 	results, err := a.pollFresh(ctx, f, o.sources)
 	if err != nil {
 		return err
+	}
+	for _, d := range f.queue.Destinations {
+		if learner, ok := d.Poster.(poster.Learner); ok && (len(o.to) == 0 || slices.Contains(o.to, d.Name)) {
+			learner.Learn(ctx)
+		}
 	}
 	r := &previewReport{Command: "preview", Sources: []sourceReport{}, Posts: []postPreview{}}
 	failed := false

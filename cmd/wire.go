@@ -93,7 +93,7 @@ func (a *app) addDestination(f *fleet, d config.Destination) error {
 	}
 	p, err := driver.New(d.Settings, poster.Options{
 		Destination: d.Name, HTTP: a.env.HTTP, Now: a.env.Now, UserAgent: userAgent, Stdout: a.resultWriter(),
-		Dir: f.cfg.State.Dir, Hosts: f.hosts(),
+		Dir: f.cfg.State.Dir, Hosts: f.hosts(), Getenv: a.env.Getenv,
 	})
 	text, textErr := parseText(d.Text)
 	slots, slotsErr := f.slots(d)
@@ -102,10 +102,13 @@ func (a *app) addDestination(f *fleet, d config.Destination) error {
 	}
 	webhook := dedupe.Fingerprint(p.Traits().Identity.Reveal())
 	if other := f.queue.DestinationOf(webhook); other != nil {
-		return d.Errorf("name", "destination %s has the same webhook as %s: one account is one destination", d.Name, other.Name)
+		return sameAccount(d, other.Name, p.Traits().Apart)
 	}
 	former := make([]string, 0, len(d.FormerWebhooks))
 	for _, w := range d.FormerWebhooks {
+		former = append(former, dedupe.Fingerprint(w.Reveal()))
+	}
+	for _, w := range p.Traits().Former {
 		former = append(former, dedupe.Fingerprint(w.Reveal()))
 	}
 	f.queue.Destinations = append(f.queue.Destinations, queue.Destination{
@@ -114,6 +117,16 @@ func (a *app) addDestination(f *fleet, d config.Destination) error {
 		MinInterval: d.MinInterval, MaxPerDay: d.MaxPerDay, MaxPerRun: d.MaxPerRun, Settings: d.Settings.Fingerprint(),
 	})
 	return nil
+}
+
+// sameAccount says that two destinations are one account, or that a setting has to
+// tell them apart.
+func sameAccount(d config.Destination, other, apart string) error {
+	if apart == "" {
+		return d.Errorf("name", "destination %s has the same webhook as %s: one account is one destination", d.Name, other)
+	}
+	return d.Errorf("name", "destination %s is the same account as %s: one account is one destination; if they are two, set %s in one of them",
+		d.Name, other, apart)
 }
 
 // parseText reads a template of the config, the default one if there is none.

@@ -87,12 +87,21 @@ type Traits struct {
 	// Identity is the text whose fingerprint is the destination's identity: its
 	// webhook, or what stands for one.
 	Identity Secret
+	// Former are identities that the same destination had in earlier versions of the
+	// program: what is recorded under them counts. Nil: none.
+	Former []Secret
+	// Apart names the setting that tells two accounts apart which would have the same
+	// identity without it. Empty: there is none.
+	Apart string
 	// Idempotent says for how long after the first attempt a repeated Message.ID
 	// is announced only once. Zero: not at all.
 	Idempotent time.Duration
 	// Resend says that a message may be sent again when its platform was asked for
 	// it twice, with time between, and did not have it. Only with a Verifier.
 	Resend bool
+	// ResendFor is for how long after the first attempt Resend holds, because a platform
+	// keeps the ID that makes two attempts one only so long. Zero: for ever.
+	ResendFor time.Duration
 	// Limit says how long a text may be, and how the platform counts.
 	Limit Limit
 	// Escape makes of a plain text, of one line, what the platform shows as that
@@ -115,6 +124,14 @@ type Preparer interface {
 	// Prepare is called after Render and before the message is frozen. It publishes
 	// nothing. It returns the message with what it brought, or as it was.
 	Prepare(ctx context.Context, a Article, m Message) Message
+}
+
+// Learner is implemented by posters whose limit is their server's own.
+type Learner interface {
+	// Learn asks the server for what Traits say from then on, unless it is known. It is
+	// called before texts are made, and publishes nothing. What cannot be learnt stays
+	// as it was.
+	Learn(ctx context.Context)
 }
 
 // Settings are one destination's own settings in the config file.
@@ -146,6 +163,8 @@ type Options struct {
 	// Hosts are those that the config names for each source, by the source's name: what
 	// its articles name is fetched there whatever they are, see Trust.
 	Hosts map[string][]string
+	// Getenv returns a variable of the program's environment. Nil: there is none.
+	Getenv func(name string) string
 	// Stdout is where a platform that prints does so.
 	Stdout io.Writer
 }

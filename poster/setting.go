@@ -21,19 +21,30 @@ func CheckAddress(s Settings, key string, address Secret) error {
 	return nil
 }
 
-// OpenWebhook reads the settings of a platform whose one setting is its webhook, and
-// returns the webhook and a client that keeps it secret.
-func OpenWebhook(s Settings, o Options) (*Client, Secret, error) {
+// Hook is a platform that is its webhook.
+type Hook struct {
+	// Client keeps the webhook secret.
+	Client *Client
+	// Webhook is the address to post to.
+	Webhook Secret
+	// Image: an article's picture is shown.
+	Image bool
+}
+
+// OpenWebhook reads the settings of a platform that has a webhook, and besides only
+// whether it shows pictures.
+func OpenWebhook(s Settings, o Options) (Hook, error) {
 	var set struct {
 		Webhook Secret `yaml:"webhook"`
+		Image   bool   `yaml:"image"`
 	}
 	if err := s.Decode(&set); err != nil {
-		return nil, Secret{}, err
+		return Hook{}, err
 	}
 	if err := CheckAddress(s, "webhook", set.Webhook); err != nil {
-		return nil, Secret{}, err
+		return Hook{}, err
 	}
-	return NewClient(o, set.Webhook), set.Webhook, nil
+	return Hook{NewClient(o, set.Webhook), set.Webhook, set.Image}, nil
 }
 
 // JSON returns v as JSON, with the characters of HTML as they are.

@@ -94,7 +94,8 @@ type Claim struct {
 	// an ID only once counts from there. Kept while the message may have gone out
 	// and is to be repeated.
 	FirstAt time.Time
-	// Absent counts how often the platform said since that it has no such post.
+	// Absent counts how often the platform said since that it has no such post. Kept
+	// while the message is queued to be sent again for that.
 	Absent int
 	// LeaseUntil is when others may take the worker for dead.
 	LeaseUntil time.Time

@@ -66,8 +66,17 @@ var errNoSlot = errors.New("its slot is yet to come: one entry goes out at each"
 // another worker was faster.
 func lost(err error) bool { return errors.Is(err, ErrNotDue) || errors.Is(err, ErrNotFound) }
 
+// learn lets the destination's platform ask for its limit before texts are made.
+func (l *lane) learn(ctx context.Context) {
+	if learner, ok := l.d.Poster.(poster.Learner); ok {
+		learner.Learn(ctx)
+		l.traits = l.d.Poster.Traits()
+	}
+}
+
 // run serves the lane until it is empty or has to wait.
 func (l *lane) run(ctx context.Context) error {
+	l.learn(ctx)
 	for i, e := range l.due {
 		if ctx.Err() != nil {
 			return nil
@@ -97,10 +106,13 @@ func (l *lane) run(ctx context.Context) error {
 }
 
 // honoured is for how long the entry's message may be repeated: what shadow mode
-// claimed for ever, since nothing goes out, and what a real send claimed not at
-// all once its rule is in shadow mode.
+// claimed for ever, since nothing goes out, what a real send claimed not at all once
+// its rule is in shadow mode, and what its platform was asked for and does not have
+// for longer, where that is safe.
 func (l *lane) honoured(e Entry) time.Duration {
 	switch {
+	case !l.shadow && e.Status == Queued && e.Claim.Absent >= enough:
+		return max(l.traits.Idempotent, resendFor(l.traits))
 	case !l.shadow:
 		return l.traits.Idempotent
 	case e.Shadow:

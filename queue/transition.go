@@ -41,7 +41,7 @@ func TakeClaim(e Entry, now time.Time, gone bool, honoured time.Duration, c Clai
 	}
 	c.FirstAt = c.At
 	if !e.Claim.FirstAt.IsZero() {
-		c.FirstAt = e.Claim.FirstAt
+		c.FirstAt, c.Absent = e.Claim.FirstAt, e.Claim.Absent
 	}
 	e.Status = Sending
 	e.Claim = c
@@ -113,7 +113,7 @@ func Settle(e Entry, now time.Time, token string, a Attempt) (Entry, error) {
 	case poster.Delivered:
 		return posted(e, now, a.Receipt), nil
 	case poster.Later:
-		if e.Attempts >= MaxAttempts && resent(e) {
+		if e.Attempts >= MaxAttempts && mayBeOut(e) {
 			return uncertain(e), nil
 		}
 		if e.Attempts >= MaxAttempts {
@@ -121,7 +121,7 @@ func Settle(e Entry, now time.Time, token string, a Attempt) (Entry, error) {
 		}
 		return putBack(e, nextAttempt(now, e.Attempts, a.Err)), nil
 	case poster.RejectedContent:
-		if resent(e) {
+		if mayBeOut(e) {
 			// Of the repeat that is certain, and nothing is said of the attempt before.
 			return uncertain(e), nil
 		}
@@ -141,9 +141,15 @@ func Settle(e Entry, now time.Time, token string, a Attempt) (Entry, error) {
 	}
 }
 
-// uncertain lets an entry wait for a person, under the claim that it had.
+// mayBeOut reports whether an attempt before the claimed one may have published the
+// entry, as far as its platform did not say that it has no such post.
+func mayBeOut(e Entry) bool { return resent(e) && e.Claim.Absent < enough }
+
+// uncertain lets an entry wait for a person, under the claim that it had. What its
+// platform said before does not count any more.
 func uncertain(e Entry) Entry {
 	e.Status = Uncertain
+	e.Claim.Absent = 0
 	e.DueAt = time.Time{}
 	return e
 }
@@ -281,14 +287,15 @@ func requeued(e Entry, due time.Time) Entry {
 }
 
 // putBack queues an entry again whose last attempt certainly published nothing. If
-// an earlier one may have, the message stays frozen, and its age counts on.
+// an earlier one may have, the message stays frozen, its age counts on, and so does
+// what its platform said.
 func putBack(e Entry, due time.Time) Entry {
 	if !resent(e) {
 		return requeued(e, due)
 	}
 	e.Status = Queued
 	e.DueAt = ceilMilli(due)
-	e.Claim = Claim{FirstAt: e.Claim.FirstAt}
+	e.Claim = Claim{FirstAt: e.Claim.FirstAt, Absent: e.Claim.Absent}
 	return e
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"bot/poster"
@@ -76,10 +77,11 @@ func Probe(e Entry, now time.Time, a Answer) (Entry, error) {
 		return e, nil
 	}
 	// The frozen message stays, so that one that is still under way and this one
-	// are the same wherever the platform can tell.
-	again := e.Message
+	// are the same wherever the platform can tell, and its age counts on.
+	again, claim := e.Message, e.Claim
 	e = requeued(e, now)
 	e.Message, e.LastError = again, absence
+	e.Claim = Claim{FirstAt: claim.FirstAt, Absent: claim.Absent}
 	return e, nil
 }
 
@@ -107,18 +109,34 @@ func (q *Queue) Ask(ctx context.Context, e Entry) (Entry, poster.Presence, error
 		return e, poster.CannotTell, fmt.Errorf("entry %s %w: the platform of %s does not say; look at the account", e.ID, ErrCannotAsk, d.Name)
 	}
 	asking, cancel := context.WithTimeout(ctx, askLimit)
+	if learner, ok := d.Poster.(poster.Learner); ok {
+		learner.Learn(asking)
+	}
 	presence, receipt, asked := verifier.Verify(asking, e.Message, sentSince(e))
 	cancel()
 	changed, err := q.Store.Update(ctx, e.ID, func(now Entry) (Entry, error) {
 		if now.Claim.Token != e.Claim.Token {
 			return now, ErrNotDue
 		}
-		return Probe(now, q.now(), Answer{presence, receipt, d.Poster.Traits().Resend})
+		return Probe(now, q.now(), Answer{presence, receipt, q.now().Sub(sentSince(now)) < resendFor(d.Poster.Traits())})
 	})
 	if err != nil {
 		return e, presence, err
 	}
 	return changed, presence, asked
+}
+
+// resendFor is for how long after its first attempt a message may be sent again that
+// its platform was asked for and does not have.
+func resendFor(t poster.Traits) time.Duration {
+	switch {
+	case !t.Resend:
+		return 0
+	case t.ResendFor == 0:
+		return math.MaxInt64
+	default:
+		return t.ResendFor
+	}
 }
 
 // sentSince is when the entry's message may first have gone out.

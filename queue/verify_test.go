@@ -44,7 +44,7 @@ func TestWhatThePlatformSaysOfAnUncertainEntry(t *testing.T) {
 			require.Equal(t, test.due, got.DueAt)
 			if got.Status == queue.Queued {
 				require.Equal(t, e.Message, got.Message, "the same bytes go out again")
-				require.Zero(t, got.Claim)
+				require.Equal(t, queue.Claim{FirstAt: e.Claim.FirstAt, Absent: 2}, got.Claim, "its age counts on")
 			}
 			line, err := queue.MarshalRecord(got)
 			require.NoError(t, err)
@@ -65,13 +65,15 @@ func TestWhatThePlatformSaysOfAnUncertainEntry(t *testing.T) {
 type witness struct {
 	*account
 	resend bool
+	// within bounds resend.
+	within time.Duration
 	says   []poster.Presence
 	asked  int
 }
 
 func (w *witness) Traits() poster.Traits {
 	t := w.account.Traits()
-	t.Resend = w.resend
+	t.Resend, t.ResendFor = w.resend, w.within
 	return t
 }
 
@@ -120,16 +122,77 @@ func TestWhatIsAbsentTwiceIsSentAgainWhereThatIsSafe(t *testing.T) {
 			f.clock = f.clock.Add(2 * time.Minute)
 			f.process(queue.ProcessOptions{})
 		}
-		require.Equal(t, 2, w.asked)
 		if resend {
+			require.Equal(t, 3, w.asked, "twice, and once more before it is sent again")
 			require.Len(t, f.news.posts, 2)
 			require.Equal(t, f.news.posts[0], f.news.posts[1])
 			require.Equal(t, []string{"news https://example.jp/a posted"}, f.entries())
 		} else {
+			require.Equal(t, 2, w.asked)
 			require.Len(t, f.news.posts, 1)
 			require.Equal(t, []string{"news https://example.jp/a uncertain"}, f.entries())
 		}
 	}
+}
+
+// TestWhatIsAbsentIsSentAgainOnlyWhileItsPlatformKnowsTheID: an ID that the platform
+// has forgotten would make a second post of a first one that was only late.
+func TestWhatIsAbsentIsSentAgainOnlyWhileItsPlatformKnowsTheID(t *testing.T) {
+	t.Parallel()
+	absent := []poster.Presence{poster.Absent, poster.Absent, poster.Absent, poster.Absent}
+	for name, test := range map[string]struct {
+		first, then time.Duration
+		answer      error
+		posts       int
+		entry       string
+	}{
+		"in time":                         {2 * time.Minute, 2 * time.Minute, nil, 2, "posted"},
+		"too late for the second answer":  {2 * time.Minute, 48 * time.Minute, nil, 1, "uncertain"},
+		"too late for both":               {3 * hour, 2 * time.Minute, nil, 1, "uncertain"},
+		"refused, then in time":           {2 * time.Minute, 2 * time.Minute, &poster.Error{Outcome: poster.Later, Reason: "busy"}, 3, "posted"},
+		"refused for good":                {2 * time.Minute, 2 * time.Minute, &poster.Error{Outcome: poster.RejectedContent, Reason: "no"}, 2, "failed"},
+		"no answer again: asked again":    {2 * time.Minute, 2 * time.Minute, &poster.Error{Reason: "reset"}, 3, "posted"},
+		"refused until it is too late":    {2 * time.Minute, 2 * time.Minute, &poster.Error{Outcome: poster.Later, Reason: "busy", NotBefore: now.Add(2 * hour)}, 2, "uncertain"},
+		"no answer until it is too late ": {2 * time.Minute, 45 * time.Minute, &poster.Error{Reason: "reset"}, 2, "uncertain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, w := witnessed(t, true, 0, append(absent, absent...)...)
+			w.within = 50 * time.Minute
+			if test.answer != nil {
+				f.news.answer(test.answer)
+			}
+			f.clock = f.clock.Add(test.first)
+			f.process(queue.ProcessOptions{})
+			f.clock = f.clock.Add(test.then)
+			f.process(queue.ProcessOptions{})
+			for range 6 {
+				f.process(queue.ProcessOptions{})
+				f.clock = f.clock.Add(3 * time.Minute)
+			}
+			f.clock = f.clock.Add(3 * hour)
+			f.process(queue.ProcessOptions{})
+			require.Len(t, f.news.posts, test.posts)
+			require.Equal(t, []string{"news https://example.jp/a " + test.entry}, f.entries())
+		})
+	}
+}
+
+// TestWhatWasAbsentIsNotSentAgainAfterACrash: a worker that died while it sent an
+// entry again leaves it as uncertain as the first time.
+func TestWhatWasAbsentIsNotSentAgainAfterACrash(t *testing.T) {
+	t.Parallel()
+	e := entryIn(queue.Queued)
+	e.Claim, e.DueAt = queue.Claim{FirstAt: now.Add(-10 * time.Minute), Absent: 2}, now.Add(-time.Minute)
+	e.Message = poster.Message{ID: e.ID, Text: "text", Body: []byte("{}")}
+	claim := queue.Claim{Token: "token", By: "worker", At: now, LeaseUntil: now.Add(queue.Lease)}
+	sending, err := queue.TakeClaim(e, now, false, hour, claim, poster.Message{})
+	require.NoError(t, err)
+	require.Equal(t, e.Claim.FirstAt, sending.Claim.FirstAt)
+	uncertain, err := queue.Expire(sending, now, true, 0)
+	require.NoError(t, err)
+	require.Equal(t, queue.Uncertain, uncertain.Status)
+	require.Zero(t, uncertain.Claim.Absent, "what was said before does not count")
 }
 
 func TestAPlatformThatCannotTellIsAskedForAnHour(t *testing.T) {

@@ -47,8 +47,6 @@ type account struct {
 	set settings
 	// current knows the session's tokens as secrets as well.
 	current atomic.Pointer[poster.Client]
-	// outside is for addresses that articles name.
-	outside *poster.Client
 
 	mu sync.Mutex
 	// session is behind a pointer, so that it is not printed with the account. Nil
@@ -80,8 +78,6 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	set.Server = poster.BaseAddress(set.Server)
 	a := &account{o: o, set: set}
 	a.current.Store(poster.NewClient(o, set.Password))
-	o.HTTP = poster.Outside(o.HTTP)
-	a.outside = poster.NewClient(o, set.Password)
 	return a, nil
 }
 

@@ -13,9 +13,9 @@ import (
 	"bot/poster"
 )
 
-// maxContent is how long a message may be. Discord counts code points; UTF-16
+// contentLimit is how long a message may be. Discord counts code points; UTF-16
 // units are never fewer, so a text within them is taken either way.
-const maxContent = 2000
+var contentLimit = poster.Limit{Max: 2000, Unit: poster.UTF16}
 
 // Driver makes posters for Discord webhooks.
 func Driver() poster.Driver { return poster.Driver{Name: "discord", New: open} }
@@ -23,17 +23,19 @@ func Driver() poster.Driver { return poster.Driver{Name: "discord", New: open} }
 type settings struct {
 	Webhook  poster.Secret `yaml:"webhook"`
 	Username string        `yaml:"username"`
+	Embed    bool          `yaml:"embed"`
+	Image    bool          `yaml:"image"`
 }
 
 // discord is one webhook.
 type discord struct {
-	client   *poster.Client
-	webhook  poster.Secret
-	username string
+	client  *poster.Client
+	webhook poster.Secret
+	set     settings
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
-	var set settings
+	set := settings{Embed: true, Image: true}
 	if err := s.Decode(&set); err != nil {
 		return nil, err
 	}
@@ -44,13 +46,13 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return &discord{poster.NewClient(o, set.Webhook), set.Webhook, set.Username}, nil
+	return &discord{poster.NewClient(o, set.Webhook), set.Webhook, set}, nil
 }
 
 func (d *discord) Traits() poster.Traits {
 	return poster.Traits{
 		Identity: d.webhook,
-		Limit:    poster.Limit{Max: maxContent, Unit: poster.UTF16},
+		Limit:    contentLimit,
 		Escape:   escape,
 	}
 }
@@ -59,6 +61,7 @@ func (d *discord) Traits() poster.Traits {
 type payload struct {
 	Content         string          `json:"content"`
 	Username        string          `json:"username,omitempty"`
+	Embeds          []embed         `json:"embeds,omitempty"`
 	AllowedMentions allowedMentions `json:"allowed_mentions"`
 }
 
@@ -67,20 +70,36 @@ type allowedMentions struct {
 }
 
 func (d *discord) Render(p poster.Post) (poster.Message, error) {
-	body, err := poster.JSON(payload{p.Text, d.username, allowedMentions{[]string{}}})
+	message := payload{Content: p.Text, Username: d.set.Username, AllowedMentions: allowedMentions{[]string{}}}
+	if e := card(p.Article, d.set.Image); d.set.Embed && e != nil {
+		// Where there is no room for the brackets, the link's own card will do.
+		if text := bracketed(p.Text, e.URL); contentLimit.Count(text) <= contentLimit.Max {
+			message.Content, message.Embeds = text, []embed{*e}
+		}
+	}
+	body, err := poster.JSON(message)
 	return poster.Message{ID: p.ID, Text: p.Text, Body: body}, err
 }
 
+// Post sends the message. One that Discord does not take as it is, certainly, goes out
+// once more without its card, of whose picture Discord may not like the address.
 func (d *discord) Post(ctx context.Context, m poster.Message) (poster.Receipt, error) {
-	r, err := d.client.Do(ctx, poster.Request{
-		URL:    d.address("true"),
-		Header: http.Header{"Content-Type": {"application/json"}},
-		Body:   m.Body,
-	})
+	r, err := d.send(ctx, m.Body)
 	if err != nil {
 		return poster.Receipt{}, err
 	}
+	if bare, had := poster.Without(m.Body, "embeds"); had && r.Status == http.StatusBadRequest && codeOf(r) == invalidForm {
+		if r, err = d.send(ctx, bare); err != nil {
+			return poster.Receipt{}, err
+		}
+	}
 	return d.outcome(r)
+}
+
+func (d *discord) send(ctx context.Context, body []byte) (poster.Response, error) {
+	return d.client.Do(ctx, poster.Request{
+		URL: d.address("true"), Header: http.Header{"Content-Type": {"application/json"}}, Body: body,
+	})
 }
 
 // address is the webhook's own, query and all, with wait: without it a message
@@ -113,6 +132,15 @@ func (d *discord) Check(ctx context.Context) error {
 type answer struct {
 	ID   string `json:"id"`
 	Code int    `json:"code"`
+}
+
+// invalidForm is Discord's code for a message with something wrong in it.
+const invalidForm = 50035
+
+func codeOf(r poster.Response) int {
+	var a answer
+	_ = json.Unmarshal(r.Body, &a)
+	return a.Code
 }
 
 // outcome tells how a request ended, by Discord's codes
@@ -149,7 +177,7 @@ func tornMessage(body []byte) bool {
 // coded returns the error for one of Discord's own codes, or nil.
 func (d *discord) coded(code int, r poster.Response) error {
 	switch code {
-	case 50006, 50035, 200000, 200001, 240000:
+	case 50006, invalidForm, 200000, 200001, 240000:
 		return d.client.Fail(poster.RejectedContent, r, "Discord does not take this message", "")
 	case 220001, 220002, 220003, 220004:
 		return d.client.Fail(poster.RejectedDestination, r, "the webhook's channel wants a thread",

@@ -37,7 +37,7 @@ func TestAMessageMentionsNobodyAndShowsTitlesAsTheyAre(t *testing.T) {
 			AllowedMentions struct{ Parse []string } `json:"allowed_mentions"`
 		}
 		require.NoError(t, json.Unmarshal([]byte(request.Content), &got))
-		require.Equal(t, want+"\nhttps://example.jp/a_b_c", got.Content)
+		require.Equal(t, want+"\n<https://example.jp/a_b_c>", got.Content)
 		require.Equal(t, []string{}, got.AllowedMentions.Parse)
 	}
 }

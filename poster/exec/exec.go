@@ -38,6 +38,8 @@ func Driver() poster.Driver { return poster.Driver{Name: "exec", New: open} }
 type settings struct {
 	Command    []string `yaml:"command"`
 	Idempotent bool     `yaml:"idempotent"`
+	// Env is what its environment holds besides what every program needs.
+	Env map[string]poster.Secret `yaml:"env"`
 	// Redact are what of its arguments and output must not be seen.
 	Redact []poster.Secret `yaml:"redact"`
 }
@@ -47,6 +49,8 @@ type program struct {
 	client      *poster.Client
 	destination string
 	set         settings
+	// env is its whole environment, as NAME=value.
+	env []poster.Secret
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
@@ -57,7 +61,15 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	if len(set.Command) == 0 || strings.TrimSpace(set.Command[0]) == "" {
 		return nil, s.Errorf("command", "command is required: a program and its arguments, as a list; no shell is used")
 	}
-	return &program{poster.NewClient(o, set.Redact...), o.Destination, set}, nil
+	env, err := environment(s, set.Env, o.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	hidden := set.Redact
+	for _, v := range set.Env {
+		hidden = append(hidden, v)
+	}
+	return &program{poster.NewClient(o, hidden...), o.Destination, set, env}, nil
 }
 
 func (p *program) Traits() poster.Traits {
@@ -101,6 +113,10 @@ func (p *program) Post(ctx context.Context, m poster.Message) (poster.Receipt, e
 	var out, log output
 	c := exec.CommandContext(ctx, p.set.Command[0], p.set.Command[1:]...) //nolint:gosec // The operator's own command.
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(m.Body), &out, &log
+	c.Env = make([]string, 0, len(p.env))
+	for _, v := range p.env {
+		c.Env = append(c.Env, v.Reveal())
+	}
 	// A grandchild that holds the output open must not hold up the run.
 	c.WaitDelay = time.Second
 	if err := c.Start(); err != nil {

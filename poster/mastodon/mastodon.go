@@ -11,17 +11,18 @@ import (
 	"fmt"
 	"html"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"bot/poster"
 )
 
 const (
-	// usualMax and usualURL are Mastodon's own: how long a status may be, and what
-	// an address counts as.
-	usualMax, usualURL = 500, 23
 	// page is how many of the account's newest statuses are looked at.
 	page = 40
+	// resendFor is for how long an Idempotency-Key is trusted. Mastodon keeps it for an
+	// hour from when it took the post.
+	resendFor = 50 * time.Minute
 )
 
 // Driver makes posters for Mastodon.
@@ -30,22 +31,27 @@ func Driver() poster.Driver { return poster.Driver{Name: "mastodon", New: open} 
 type settings struct {
 	Server        string        `yaml:"server"`
 	Token         poster.Secret `yaml:"token"`
+	Account       string        `yaml:"account"`
 	Visibility    string        `yaml:"visibility"`
 	Language      string        `yaml:"language"`
 	Sensitive     string        `yaml:"content_warning"`
 	Software      string        `yaml:"software"`
 	MaxCharacters int           `yaml:"max_characters"`
 	URLCharacters int           `yaml:"url_characters"`
+	Image         bool          `yaml:"image"`
 }
 
 // mastodon is one account.
 type mastodon struct {
 	client *poster.Client
 	set    settings
+	// learnt is what the server said of its limits. Nil: nothing yet.
+	learnt atomic.Pointer[learnt]
+	o      poster.Options
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
-	set := settings{Visibility: "public", Software: "mastodon", MaxCharacters: usualMax, URLCharacters: usualURL}
+	set := settings{Visibility: "public"}
 	if err := s.Decode(&set); err != nil {
 		return nil, err
 	}
@@ -53,59 +59,90 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	if set.Token.IsZero() {
 		errs = append(errs, s.Errorf("token", "token is required: an access token that may write statuses"))
 	}
+	if set.Account = accountName(set.Account); set.Account != "" && !localName(set.Account) {
+		errs = append(errs, s.Errorf("account", "account is the account's name, such as @news"))
+	}
 	if v := set.Visibility; v != "public" && v != "unlisted" && v != "private" {
 		errs = append(errs, s.Errorf("visibility", "visibility is public, unlisted or private, not %q", v))
 	}
-	if v := set.Software; v != "mastodon" && v != "other" {
+	if v := set.Software; v != "" && v != known && v != "other" {
 		errs = append(errs, s.Errorf("software", "software is mastodon or other, not %q", v))
 	}
-	if set.URLCharacters < 1 {
+	if set.URLCharacters < 0 {
 		errs = append(errs, s.Errorf("url_characters", "url_characters is at least 1"))
 	}
-	used := poster.Limit{Unit: poster.Graphemes}.Count(set.Sensitive)
-	if set.MaxCharacters-used <= set.URLCharacters {
+	most, address := first(set.MaxCharacters, usualMax), first(set.URLCharacters, usualURL)
+	if most-set.used() <= address {
 		errs = append(errs, s.Errorf("max_characters", "max_characters leaves no room for a link"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	set.Server = poster.BaseAddress(set.Server)
-	return &mastodon{poster.NewClient(o, set.Token), set}, nil
+	return &mastodon{client: poster.NewClient(o, set.Token), set: set, o: o}, nil
+}
+
+// used is what the content warning takes of the limit.
+func (s settings) used() int { return poster.Limit{Unit: poster.Graphemes}.Count(s.Sensitive) }
+
+// localName reports whether this is an account's name on its own server.
+func localName(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-") == ""
+}
+
+// accountName returns an account's name without @ and without its server.
+func accountName(text string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(text), "@"), "@")
+	return strings.ToLower(name)
+}
+
+// identity is the server and, where it is named, the account. Tokens are renewed,
+// and stand for no one.
+func (d *mastodon) identity() poster.Secret {
+	return poster.NewSecret(strings.TrimSpace("mastodon:" + d.set.Server + " " + d.set.Account))
 }
 
 func (d *mastodon) Traits() poster.Traits {
-	used := poster.Limit{Unit: poster.Graphemes}.Count(d.set.Sensitive)
+	hold := d.limits()
 	return poster.Traits{
-		// A token stands for an account and an app; made anew, it is a new identity.
-		Identity: poster.NewSecret(d.set.Server + " " + d.set.Token.Reveal()),
+		Identity: d.identity(),
+		Former:   []poster.Secret{poster.NewSecret(d.set.Server + " " + d.set.Token.Reveal())},
+		Apart:    "account",
 		// Mastodon knows an Idempotency-Key for an hour, but has been seen to publish
 		// twice or to answer 500 all the same; other servers ignore it. So a status is
 		// looked for first, and sent again only where the key is known.
-		Resend: d.set.Software == "mastodon",
-		Limit:  poster.Limit{Max: d.set.MaxCharacters - used, Unit: poster.Graphemes, URL: d.set.URLCharacters},
-		Escape: poster.NoMentions,
+		Resend:    d.honoursKeys(),
+		ResendFor: resendFor,
+		Limit:     poster.Limit{Max: hold.Max - d.set.used(), Unit: poster.Graphemes, URL: hold.URL},
+		Escape:    poster.NoMentions,
 	}
 }
 
 // status is what is published.
 type status struct {
-	Status     string `json:"status"`
-	Visibility string `json:"visibility"`
-	Language   string `json:"language,omitempty"`
-	Spoiler    string `json:"spoiler_text,omitempty"`
+	Status     string   `json:"status"`
+	Visibility string   `json:"visibility"`
+	Language   string   `json:"language,omitempty"`
+	Spoiler    string   `json:"spoiler_text,omitempty"`
+	Media      []string `json:"media_ids,omitempty"`
 }
 
 func (d *mastodon) Render(p poster.Post) (poster.Message, error) {
-	body, err := poster.JSON(status{p.Text, d.set.Visibility, d.set.Language, d.set.Sensitive})
+	body, err := poster.JSON(status{p.Text, d.set.Visibility, d.set.Language, d.set.Sensitive, nil})
 	return poster.Message{ID: p.ID, Text: p.Text, Body: body}, err
 }
 
+// Post sends the status. One that the server certainly does not take with its picture,
+// which it may have thrown away by now, goes out once more without.
 func (d *mastodon) Post(ctx context.Context, m poster.Message) (poster.Receipt, error) {
-	header := poster.JSONHeader(d.set.Token)
-	header.Set("Idempotency-Key", m.ID)
-	r, err := d.client.Do(ctx, poster.Request{URL: d.at("/api/v1/statuses"), Header: header, Body: m.Body})
+	r, err := d.send(ctx, m.ID, m.Body)
 	if err != nil {
 		return poster.Receipt{}, err
+	}
+	if bare, had := poster.Without(m.Body, "media_ids"); had && (r.Status == 400 || r.Status == 404 || r.Status == 422) {
+		if r, err = d.send(ctx, m.ID, bare); err != nil {
+			return poster.Receipt{}, err
+		}
 	}
 	if r.Status == 503 {
 		// Mastodon also answers so when another request of the same key is at work.
@@ -121,42 +158,52 @@ func (d *mastodon) Post(ctx context.Context, m poster.Message) (poster.Receipt, 
 	return poster.Receipt{}, d.client.NoReceipt(r)
 }
 
+func (d *mastodon) send(ctx context.Context, key string, body []byte) (poster.Response, error) {
+	header := poster.JSONHeader(d.set.Token)
+	header.Set("Idempotency-Key", key)
+	return d.client.Do(ctx, poster.Request{URL: d.at("/api/v1/statuses"), Header: header, Body: body})
+}
+
 func (d *mastodon) at(path string) poster.Secret { return poster.NewSecret(d.set.Server + path) }
 
 // Check asks whose token it is, and compares the limits with the server's own.
 func (d *mastodon) Check(ctx context.Context) error {
-	if _, err := d.account(ctx); err != nil {
+	who, err := d.account(ctx)
+	if err != nil {
 		return err
 	}
-	var server struct {
-		Configuration struct {
-			Statuses struct {
-				Max int `json:"max_characters"`
-				URL int `json:"characters_reserved_per_url"`
-			} `json:"statuses"`
-		} `json:"configuration"`
+	if name := accountName(who.Name); d.set.Account != "" && name != d.set.Account {
+		return &poster.Error{Outcome: poster.RejectedDestination, Reason: d.client.Redact(fmt.Sprintf(
+			"the token is that of @%s, not of @%s; set account or token", name, d.set.Account))}
 	}
-	if err := d.client.Get(ctx, d.at("/api/v2/instance"), poster.JSONHeader(d.set.Token), &server); err != nil {
+	said, err := d.instance(ctx)
+	if err != nil {
 		return err
 	}
-	limits := server.Configuration.Statuses
-	if limits.Max > 0 && limits.Max < d.set.MaxCharacters || limits.URL > d.set.URLCharacters {
+	if said.Max == 0 {
+		return nil
+	}
+	if said.Max < d.set.MaxCharacters || d.set.URLCharacters != 0 && said.URL > d.set.URLCharacters {
 		return &poster.Error{Outcome: poster.RejectedDestination, Reason: fmt.Sprintf(
-			"the server takes %d characters and counts an address as %d; set max_characters: %d and url_characters: %d",
-			limits.Max, limits.URL, limits.Max, limits.URL)}
+			"the server takes %d characters and counts an address as %d; set max_characters: %d and url_characters: %d, or neither",
+			said.Max, said.URL, said.Max, said.URL)}
 	}
 	return nil
 }
 
-func (d *mastodon) account(ctx context.Context) (string, error) {
-	var who struct {
-		ID string `json:"id"`
-	}
+// owner is whose token it is.
+type owner struct {
+	ID   string `json:"id"`
+	Name string `json:"username"`
+}
+
+func (d *mastodon) account(ctx context.Context) (owner, error) {
+	var who owner
 	err := d.client.Get(ctx, d.at("/api/v1/accounts/verify_credentials"), poster.JSONHeader(d.set.Token), &who)
 	if err == nil && who.ID == "" {
 		err = &poster.Error{Reason: "the server does not say whose token it is"}
 	}
-	return who.ID, err
+	return who, err
 }
 
 // published is a status as the server gives it.
@@ -177,12 +224,12 @@ func (d *mastodon) Verify(ctx context.Context, m poster.Message, since time.Time
 	if link == "" {
 		return poster.CannotTell, poster.Receipt{}, nil
 	}
-	id, err := d.account(ctx)
+	who, err := d.account(ctx)
 	if err != nil {
 		return poster.CannotTell, poster.Receipt{}, err
 	}
 	var all []published
-	path := fmt.Sprintf("/api/v1/accounts/%s/statuses?limit=%d&exclude_reblogs=true", pathPart(id), page)
+	path := fmt.Sprintf("/api/v1/accounts/%s/statuses?limit=%d&exclude_reblogs=true", pathPart(who.ID), page)
 	if err := d.client.Get(ctx, d.at(path), poster.JSONHeader(d.set.Token), &all); err != nil {
 		return poster.CannotTell, poster.Receipt{}, err
 	}

@@ -33,12 +33,14 @@ type settings struct {
 	Room   string        `yaml:"room"`
 	Token  poster.Secret `yaml:"token"`
 	Notice bool          `yaml:"notice"`
+	Image  bool          `yaml:"image"`
 }
 
 // matrix is one room.
 type matrix struct {
 	client *poster.Client
 	set    settings
+	o      poster.Options
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
@@ -57,7 +59,7 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 		return nil, err
 	}
 	set.Server = poster.BaseAddress(set.Server)
-	return &matrix{poster.NewClient(o, set.Token), set}, nil
+	return &matrix{poster.NewClient(o, set.Token), set, o}, nil
 }
 
 func (x *matrix) Traits() poster.Traits {
@@ -75,6 +77,18 @@ type content struct {
 	Body     string   `json:"body"`
 	Mentions struct{} `json:"m.mentions"`
 	Key      string   `json:"bot.key"`
+	// What follows is of a picture, whose caption the body then is.
+	File string `json:"filename,omitempty"`
+	URL  string `json:"url,omitempty"`
+	Info *info  `json:"info,omitempty"`
+}
+
+// info is what a picture is.
+type info struct {
+	Kind   string `json:"mimetype"`
+	Size   int    `json:"size"`
+	Width  int    `json:"w,omitempty"`
+	Height int    `json:"h,omitempty"`
 }
 
 func (x *matrix) Render(p poster.Post) (poster.Message, error) {

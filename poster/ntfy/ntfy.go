@@ -25,6 +25,8 @@ const (
 	kept = 11 * time.Hour
 	// tooManyToday is ntfy's code for a used-up daily quota (server/errors.go).
 	tooManyToday = 42908
+	// wrongAttachment and noAttachments are its codes for a picture it does not take.
+	wrongAttachment, noAttachments = 40013, 40014
 )
 
 // Driver makes posters for ntfy.
@@ -36,6 +38,7 @@ type settings struct {
 	Token    poster.Secret `yaml:"token"`
 	Tags     []string      `yaml:"tags"`
 	Priority string        `yaml:"priority"`
+	Image    bool          `yaml:"image"`
 }
 
 // ntfy is one topic.
@@ -46,6 +49,7 @@ type ntfy struct {
 	token    poster.Secret
 	tags     []string
 	priority int
+	image    bool
 }
 
 var topicName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`) })
@@ -55,7 +59,7 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	if err := s.Decode(&set); err != nil {
 		return nil, err
 	}
-	n := &ntfy{server: poster.BaseAddress(set.Server), topic: set.Topic, token: set.Token, tags: set.Tags}
+	n := &ntfy{server: poster.BaseAddress(set.Server), topic: set.Topic, token: set.Token, tags: set.Tags, image: set.Image}
 	errs := []error{poster.CheckAddress(s, "server", poster.NewSecret(set.Server))}
 	if !topicName().MatchString(n.topic.Reveal()) {
 		errs = append(errs, s.Errorf("topic", "topic is required: up to 64 letters, digits, - and _"))
@@ -87,10 +91,15 @@ type payload struct {
 	Click    string   `json:"click"`
 	Tags     []string `json:"tags,omitempty"`
 	Priority int      `json:"priority,omitempty"`
+	Attach   string   `json:"attach,omitempty"`
 }
 
 func (n *ntfy) Render(p poster.Post) (poster.Message, error) {
-	body, err := poster.JSON(payload{p.Text, p.Article.URL, n.tags, n.priority})
+	m := payload{p.Text, p.Article.URL, n.tags, n.priority, ""}
+	if n.image {
+		m.Attach = poster.WebAddress(p.Article.Image)
+	}
+	body, err := poster.JSON(m)
 	return poster.Message{ID: p.ID, Text: p.Text, Body: body}, err
 }
 
@@ -99,19 +108,19 @@ func (n *ntfy) Post(ctx context.Context, m poster.Message) (poster.Receipt, erro
 	// Servers since 2.16 replace a message by a second one of the same sequence;
 	// older ones show both.
 	header.Set("X-Sequence-ID", m.ID)
-	body := append([]byte(`{"topic":"`+n.topic.Reveal()+`",`), bytes.TrimPrefix(m.Body, []byte("{"))...)
-	r, err := n.client.Do(ctx, poster.Request{URL: poster.NewSecret(n.server + "/"), Header: header, Body: body})
+	r, said, err := n.send(ctx, header, m.Body)
 	if err != nil {
 		return poster.Receipt{}, err
 	}
-	var said struct {
-		ID   string `json:"id"`
-		Code int    `json:"code"`
+	if bare, had := poster.Without(m.Body, "attach"); had && (said.Code == wrongAttachment || said.Code == noAttachments) {
+		// It does not take the picture, and nothing was published.
+		if r, said, err = n.send(ctx, header, bare); err != nil {
+			return poster.Receipt{}, err
+		}
 	}
-	known := json.Unmarshal(r.Body, &said) == nil
 	switch {
 	case r.Status >= 200 && r.Status < 300:
-		if known && said.ID != "" || r.Torn && bytes.HasPrefix(r.Body, []byte("{")) {
+		if said.ID != "" || r.Torn && bytes.HasPrefix(r.Body, []byte("{")) {
 			return n.client.Receipt(said.ID, ""), nil
 		}
 		return poster.Receipt{}, n.client.NoReceipt(r)
@@ -124,6 +133,23 @@ func (n *ntfy) Post(ctx context.Context, m poster.Message) (poster.Receipt, erro
 		return poster.Receipt{}, err
 	}
 	return poster.Receipt{}, n.client.Classify(r)
+}
+
+// answer is what the server says: of a message, or of what is wrong.
+type answer struct {
+	ID   string `json:"id"`
+	Code int    `json:"code"`
+}
+
+// send publishes a message on the topic, whose name is put in here.
+func (n *ntfy) send(ctx context.Context, header http.Header, message []byte) (poster.Response, answer, error) {
+	body := append([]byte(`{"topic":"`+n.topic.Reveal()+`",`), bytes.TrimPrefix(message, []byte("{"))...)
+	r, err := n.client.Do(ctx, poster.Request{URL: poster.NewSecret(n.server + "/"), Header: header, Body: body})
+	var said answer
+	if err == nil && json.Unmarshal(r.Body, &said) != nil {
+		said = answer{}
+	}
+	return r, said, err
 }
 
 // poll asks for the topic's messages since a time, which publishes nothing.

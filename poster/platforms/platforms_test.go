@@ -51,15 +51,17 @@ func (r row) text() string {
 	return string(r.Body)
 }
 
-// TestEveryAnswerMeansWhatItsPlatformSays runs the rows that are answers. What a
-// connection without an answer means is part of the contract that every poster's
-// own test runs.
+// outcomes are those of the rows.
+var outcomes = map[string]poster.Outcome{
+	"delivered": poster.Delivered, "try_later": poster.Later, "unknown": poster.Unknown,
+	"rejected:content": poster.RejectedContent, "rejected:destination": poster.RejectedDestination,
+}
+
+// TestEveryAnswerMeansWhatItsPlatformSays runs the rows that are answers.
+// The others are in TestEveryEndWithoutAnAnswerMeansWhatItShould and
+// TestNothingIsFoundWhereARowSaysSo.
 func TestEveryAnswerMeansWhatItsPlatformSays(t *testing.T) {
 	t.Parallel()
-	outcomes := map[string]poster.Outcome{
-		"delivered": poster.Delivered, "try_later": poster.Later, "unknown": poster.Unknown,
-		"rejected:content": poster.RejectedContent, "rejected:destination": poster.RejectedDestination,
-	}
 	// The times are those of the rows, worked out for the clock of the tests.
 	waits := map[string]time.Duration{
 		"now+30s": 30 * time.Second, "now+120s": 2 * time.Minute,
@@ -112,6 +114,95 @@ func TestEveryAnswerMeansWhatItsPlatformSays(t *testing.T) {
 		"generic-http": 24, "discord": 8, "slack": 8, "mastodon": 5, "gotosocial": 3, "bluesky": 11, "telegram": 7,
 		"x": 3, "teams": 4, "google-chat": 3, "ntfy": 5, "matrix": 5,
 	}, tested)
+}
+
+// TestAnswersThatNoRowNames are more of the kind, for the codes that the documents
+// of the platforms name.
+func TestAnswersThatNoRowNames(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		platform string
+		status   int
+		body     string
+		want     poster.Outcome
+	}{
+		{"discord", 401, `{"message":"Invalid Webhook Token","code":50027}`, poster.RejectedDestination},
+		{"discord", 400, `{"message":"Cannot send an empty message","code":50006}`, poster.RejectedContent},
+		{"discord", 400, `{"message":"blocked by automatic moderation","code":200000}`, poster.RejectedContent},
+		{"discord", 503, ``, poster.Unknown},
+		{"slack", 400, `invalid_payload`, poster.RejectedContent},
+		{"slack", 400, `no_text`, poster.RejectedContent},
+		{"slack", 404, `channel_not_found`, poster.RejectedDestination},
+		{"slack", 404, `no_team`, poster.RejectedDestination},
+		{"slack", 403, `invalid_token`, poster.RejectedDestination},
+		{"slack", 403, `posting_to_general_channel_denied`, poster.RejectedDestination},
+		{"mastodon", 503, `{"error":"There was a temporary problem serving your request, please try again"}`, poster.Unknown},
+		{"mastodon", 403, `{"error":"Your login is currently disabled"}`, poster.RejectedDestination},
+		{"bluesky", 400, `{"error":"InvalidRequest","message":"Record/text must not be longer than 300 graphemes"}`, poster.RejectedContent},
+		{"bluesky", 401, `{"error":"AuthMissing"}`, poster.RejectedDestination},
+		{"bluesky", 403, `{"error":"AccountNotFound"}`, poster.RejectedDestination},
+		{"telegram", 400, `{"ok":false,"description":"Bad Request: message is too long"}`, poster.RejectedContent},
+		{"telegram", 400, `{"ok":false,"description":"Bad Request: chat not found"}`, poster.RejectedDestination},
+		{"telegram", 400, `{"ok":false,"description":"Bad Request: need administrator rights in the channel chat"}`, poster.RejectedDestination},
+		{"telegram", 403, `{"ok":false,"description":"Forbidden: bot was kicked from the channel chat"}`, poster.RejectedDestination},
+		{"x", 403, `{"detail":"You are not allowed to create a Tweet with duplicate content.","title":"Forbidden"}`, poster.RejectedContent},
+		{"x", 403, `{"title":"Client Forbidden","reason":"client-not-enrolled"}`, poster.RejectedDestination},
+		{"x", 429, `{"title":"UsageCapExceeded","type":"https://api.x.com/2/problems/usage-capped"}`, poster.RejectedDestination},
+		{"teams", 200, ``, poster.Delivered},
+		{"teams", 400, `{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"trigger is not enabled"}}`, poster.RejectedDestination},
+		{"teams", 400, `{"error":{"code":"TriggerInputSchemaMismatch"}}`, poster.RejectedContent},
+		{"google-chat", 200, `{"name":"spaces/S/messages/1"}`, poster.Delivered},
+		{"google-chat", 200, `{}`, poster.Unknown},
+		{"google-chat", 400, `{"error":{"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`, poster.RejectedDestination},
+		{"google-chat", 503, `{"error":{"status":"UNAVAILABLE"}}`, poster.Unknown},
+		{"ntfy", 403, `{"code":40301,"error":"forbidden"}`, poster.RejectedDestination},
+		{"matrix", 404, `{"errcode":"M_NOT_FOUND"}`, poster.RejectedDestination},
+		{"matrix", 413, `{"errcode":"M_TOO_LARGE"}`, poster.RejectedContent},
+	} {
+		t.Run(test.platform+" "+test.body, func(t *testing.T) {
+			t.Parallel()
+			s := postertest.Serve(t, afterLogin{postertest.Answer{Status: test.status, Body: test.body}})
+			err := attempt(t, test.platform, s.URL, &http.Client{})
+			require.Equal(t, test.want, poster.OutcomeOf(err), "%v", err)
+		})
+	}
+}
+
+// TestEveryRowHasATest keeps the three tests of the rows complete.
+func TestEveryRowHasATest(t *testing.T) {
+	t.Parallel()
+	phases := make(map[string]int)
+	for _, r := range readRows(t) {
+		phases[r.Phase]++
+	}
+	require.Equal(t, map[string]int{
+		"response": 86, "before_headers_written": 4, "after_headers_written": 5, "after_status": 1, "verify": 1,
+	}, phases)
+}
+
+// TestNothingIsFoundWhereARowSaysSo runs the rows that are answers to the question
+// what became of a post.
+func TestNothingIsFoundWhereARowSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, r := range readRows(t) {
+		if r.Phase != "verify" {
+			continue
+		}
+		require.Equal(t, "not_found", r.Outcome)
+		s := postertest.Serve(t, afterLogin{postertest.Answer{Status: r.Status, Header: r.Headers, Body: r.text()}})
+		name, settings := destination(r.Platform, s.URL)
+		driver, ok := platforms.Find(name)
+		require.True(t, ok)
+		p, err := driver.New(settings, poster.Options{HTTP: &http.Client{}, Now: func() time.Time { return now }})
+		require.NoError(t, err)
+		m, err := p.Render(poster.Post{ID: "id", Text: "text"})
+		require.NoError(t, err)
+		verifier, ok := p.(poster.Verifier)
+		require.True(t, ok)
+		presence, _, err := verifier.Verify(t.Context(), m, now.Add(-time.Hour))
+		require.NoError(t, err)
+		require.Equal(t, poster.Absent, presence)
+	}
 }
 
 // now is the time by the clock of the recorded answers.

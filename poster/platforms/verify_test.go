@@ -126,4 +126,27 @@ func TestResendingNeedsAskingFirst(t *testing.T) {
 	}
 }
 
+// TestRenewedCredentialsAreTheSameDestination: what is renewed now and then is no part
+// of an identity, where a platform has anything else that is one.
+func TestRenewedCredentialsAreTheSameDestination(t *testing.T) {
+	t.Parallel()
+	const old, renewed = postertest.Secret, "renewed-" + postertest.Secret
+	for platform, keys := range map[string][]string{
+		"bluesky": {"password"}, "mastodon": {"token"}, "matrix": {"token"}, "telegram": {"token"}, "ntfy": {"token"},
+		"x": {"consumer_key", "consumer_secret", "access_token", "access_secret"},
+	} {
+		identity := func(secret string) string {
+			name, settings := destination(platform, "https://server.example")
+			for _, key := range keys {
+				settings[key] = map[string]string{"x access_token": "42-", "telegram token": "1:"}[platform+" "+key] + secret
+			}
+			driver, _ := platforms.Find(name)
+			p, err := driver.New(settings, poster.Options{Now: func() time.Time { return now }})
+			require.NoError(t, err, platform)
+			return p.Traits().Identity.Reveal()
+		}
+		require.Equal(t, identity(old), identity(renewed), platform)
+	}
+}
+
 const login = `{"did":"did:plc:abc","accessJwt":"access","refreshJwt":"refresh"}`

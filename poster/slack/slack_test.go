@@ -21,3 +21,8 @@ func TestContract(t *testing.T) {
 	t.Parallel()
 	postertest.Run(t, fixture())
 }
+
+func TestTheRequestIsAsRecorded(t *testing.T) {
+	t.Parallel()
+	postertest.Golden(t, fixture(), "testdata/request.txt")
+}

@@ -3,7 +3,9 @@
 package teams
 
 import (
+	"bytes"
 	"context"
+	"net/http"
 	"strings"
 
 	"bot/poster"
@@ -17,22 +19,19 @@ const maxText = 12_000
 func Driver() poster.Driver { return poster.Driver{Name: "teams", New: open} }
 
 // teams is one workflow.
-type teams struct {
-	client  *poster.Client
-	webhook poster.Secret
-}
+type teams struct{ hook poster.Hook }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
-	client, webhook, err := poster.OpenWebhook(s, o)
+	hook, err := poster.OpenWebhook(s, o)
 	if err != nil {
 		return nil, err
 	}
-	return &teams{client, webhook}, nil
+	return &teams{hook}, nil
 }
 
 func (w *teams) Traits() poster.Traits {
 	return poster.Traits{
-		Identity: w.webhook,
+		Identity: w.hook.Webhook,
 		Limit:    poster.Limit{Max: maxText, Unit: poster.Bytes},
 		Escape:   escape,
 	}
@@ -67,7 +66,7 @@ type card struct {
 	Schema  string   `json:"$schema"`
 	Type    string   `json:"type"`
 	Version string   `json:"version"`
-	Body    []block  `json:"body"`
+	Body    []any    `json:"body"`
 	Actions []action `json:"actions,omitempty"`
 }
 
@@ -75,6 +74,13 @@ type block struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
 	Wrap bool   `json:"wrap"`
+}
+
+// picture is an Image, as wide as the card.
+type picture struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+	Size string `json:"size"`
 }
 
 type action struct {
@@ -92,6 +98,9 @@ func (w *teams) Render(p poster.Post) (poster.Message, error) {
 			c.Body = append(c.Body, block{"TextBlock", line, true})
 		}
 	}
+	if address := poster.WebAddress(p.Article.Image); w.hook.Image && address != "" {
+		c.Body = append(c.Body, picture{"Image", address, "Stretch"})
+	}
 	if p.Article.URL != "" {
 		c.Actions = []action{{"Action.OpenUrl", "Open", p.Article.URL}}
 	}
@@ -102,9 +111,12 @@ func (w *teams) Render(p poster.Post) (poster.Message, error) {
 // Post hands the card to the flow. Its answer means that the flow took it, not
 // that the card is in the channel: that a flow fails later is seen only in Teams.
 func (w *teams) Post(ctx context.Context, m poster.Message) (poster.Receipt, error) {
-	r, err := w.client.Do(ctx, poster.Request{URL: w.webhook, Header: poster.JSONHeader(poster.Secret{}), Body: m.Body})
+	r, err := w.hook.Client.Do(ctx, poster.Request{URL: w.hook.Webhook, Header: poster.JSONHeader(poster.Secret{}), Body: m.Body})
 	if err != nil {
 		return poster.Receipt{}, err
 	}
-	return poster.Receipt{}, w.client.Classify(r)
+	if r.Status == http.StatusBadRequest && bytes.Contains(r.Body, []byte("WorkflowTriggerIsNotEnabled")) {
+		return poster.Receipt{}, w.hook.Client.Fail(poster.RejectedDestination, r, "the workflow is switched off", "switch it on in Teams")
+	}
+	return poster.Receipt{}, w.hook.Client.Classify(r)
 }

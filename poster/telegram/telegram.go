@@ -20,6 +20,9 @@ import (
 // counted differs by account of it; the units are never fewer.
 const maxText = 4096
 
+// maxCaption is how long the text below a picture may be.
+const maxCaption = 1024
+
 // Driver makes posters for Telegram.
 func Driver() poster.Driver { return poster.Driver{Name: "telegram", New: open} }
 
@@ -28,6 +31,7 @@ type settings struct {
 	Chat   string        `yaml:"chat"`
 	Server string        `yaml:"server"`
 	Silent bool          `yaml:"silent"`
+	Image  bool          `yaml:"image"`
 }
 
 // telegram is one chat.
@@ -78,6 +82,16 @@ type payload struct {
 	Text    string  `json:"text"`
 	Preview preview `json:"link_preview_options"`
 	Silent  bool    `json:"disable_notification,omitempty"`
+	// Photo is the picture's address. With it the message goes out in another form.
+	Photo string `json:"photo,omitempty"`
+}
+
+// photo is a picture with the text below it, which has no preview.
+type photo struct {
+	ChatID  string `json:"chat_id"`
+	Photo   string `json:"photo"`
+	Caption string `json:"caption"`
+	Silent  bool   `json:"disable_notification,omitempty"`
 }
 
 type preview struct {
@@ -85,7 +99,11 @@ type preview struct {
 }
 
 func (t *telegram) Render(p poster.Post) (poster.Message, error) {
-	body, err := poster.JSON(payload{t.set.Chat, p.Text, preview{p.Article.URL}, t.set.Silent})
+	m := payload{ChatID: t.set.Chat, Text: p.Text, Preview: preview{p.Article.URL}, Silent: t.set.Silent}
+	if t.set.Image && (poster.Limit{Unit: poster.UTF16}).Count(p.Text) <= maxCaption {
+		m.Photo = poster.WebAddress(p.Article.Image)
+	}
+	body, err := poster.JSON(m)
 	return poster.Message{ID: p.ID, Text: p.Text, Body: body}, err
 }
 
@@ -93,12 +111,48 @@ func (t *telegram) method(name string) poster.Secret {
 	return poster.NewSecret(t.set.Server + "/bot" + t.set.Token.Reveal() + "/" + name)
 }
 
+// Post sends the message, with its picture if it has one. One whose picture Telegram
+// cannot fetch goes out without it: then nothing was published.
 func (t *telegram) Post(ctx context.Context, m poster.Message) (poster.Receipt, error) {
-	r, err := t.client.Do(ctx, poster.Request{URL: t.method("sendMessage"), Header: poster.JSONHeader(poster.Secret{}), Body: m.Body})
+	var with payload
+	bare, had := poster.Without(m.Body, "photo")
+	if had && json.Unmarshal(m.Body, &with) == nil {
+		body, err := poster.JSON(photo{with.ChatID, with.Photo, with.Text, with.Silent})
+		if err != nil {
+			return poster.Receipt{}, err
+		}
+		r, err := t.send(ctx, "sendPhoto", body)
+		if err != nil {
+			return poster.Receipt{}, err
+		}
+		if !wrongPhoto(r) {
+			return t.outcome(r)
+		}
+	}
+	r, err := t.send(ctx, "sendMessage", bare)
 	if err != nil {
 		return poster.Receipt{}, err
 	}
 	return t.outcome(r)
+}
+
+func (t *telegram) send(ctx context.Context, method string, body []byte) (poster.Response, error) {
+	return t.client.Do(ctx, poster.Request{URL: t.method(method), Header: poster.JSONHeader(poster.Secret{}), Body: body})
+}
+
+// wrongPhoto reports whether Telegram refused a message for its picture alone.
+func wrongPhoto(r poster.Response) bool {
+	var a answer
+	if r.Status != http.StatusBadRequest || json.Unmarshal(r.Body, &a) != nil {
+		return false
+	}
+	said := strings.ToLower(a.Description)
+	for _, of := range []string{"photo", "image", "http url", "file identifier", "web page", "webpage", "wrong type", "file is too big"} {
+		if strings.Contains(said, of) {
+			return true
+		}
+	}
+	return false
 }
 
 // answer is what the Bot API answers, whatever happened.
@@ -133,13 +187,24 @@ func (t *telegram) outcome(r poster.Response) (poster.Receipt, error) {
 	case r.Status == http.StatusBadRequest && a.Parameters.MigrateTo != 0:
 		return poster.Receipt{}, t.client.Fail(poster.RejectedDestination, r, "the group has become a supergroup",
 			fmt.Sprintf("set chat: \"%d\"", a.Parameters.MigrateTo))
-	case r.Status == http.StatusBadRequest && (strings.Contains(said, "chat not found") || strings.Contains(said, "not enough rights")):
+	case r.Status == http.StatusBadRequest && closedChat(said):
 		return poster.Receipt{}, t.client.Fail(poster.RejectedDestination, r, "the bot may not post in the chat",
 			"make it an administrator there, and check chat")
 	case r.Status == http.StatusUnauthorized || r.Status == http.StatusNotFound:
 		return poster.Receipt{}, t.client.Fail(poster.RejectedDestination, r, "Telegram does not know this bot", "check token")
 	}
 	return poster.Receipt{}, t.client.Classify(r)
+}
+
+// closedChat reports whether a 400's description is of the chat and not of the
+// message.
+func closedChat(said string) bool {
+	for _, of := range []string{"chat not found", "rights", "chat_write_forbidden", "was kicked", "deactivated", "topic_closed", "thread not found"} {
+		if strings.Contains(said, of) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *telegram) receipt(a answer) poster.Receipt {

@@ -33,6 +33,7 @@ type settings struct {
 	AccessSecret   poster.Secret `yaml:"access_secret"`
 	Server         string        `yaml:"server"`
 	Paid           bool          `yaml:"paid"`
+	Image          bool          `yaml:"image"`
 }
 
 // account is one account.
@@ -40,6 +41,7 @@ type account struct {
 	client *poster.Client
 	set    settings
 	server string
+	o      poster.Options
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
@@ -66,7 +68,7 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 		return nil, err
 	}
 	client := poster.NewClient(o, set.ConsumerKey, set.ConsumerSecret, set.AccessToken, set.AccessSecret)
-	return &account{client, set, poster.BaseAddress(set.Server)}, nil
+	return &account{client, set, poster.BaseAddress(set.Server), o}, nil
 }
 
 // userID is the account's number, with which every access token begins, or "".
@@ -90,20 +92,41 @@ func (a *account) Traits() poster.Traits {
 	}
 }
 
+// post is what is published.
+type post struct {
+	Text  string `json:"text"`
+	Media *media `json:"media,omitempty"`
+}
+
+type media struct {
+	IDs []string `json:"media_ids"`
+}
+
 func (a *account) Render(p poster.Post) (poster.Message, error) {
-	body, err := poster.JSON(struct {
-		Text string `json:"text"`
-	}{p.Text})
+	body, err := poster.JSON(post{Text: p.Text})
 	return poster.Message{ID: p.ID, Text: p.Text, Body: body}, err
 }
 
 func (a *account) Post(ctx context.Context, m poster.Message) (poster.Receipt, error) {
-	r, err := a.do(ctx, http.MethodPost, "/2/tweets", nil, m.Body)
+	r, err := a.do(ctx, call{http.MethodPost, "/2/tweets", nil, jsonKind, m.Body})
 	if err != nil {
 		return poster.Receipt{}, err
 	}
-	if r.Status == http.StatusForbidden && bytes.Contains(r.Body, []byte("duplicate content")) {
+	if bare, had := poster.Without(m.Body, "media"); had && r.Status == http.StatusBadRequest && bytes.Contains(r.Body, []byte("media")) {
+		// It does not take the picture, which it may have thrown away, and nothing was
+		// published.
+		if r, err = a.do(ctx, call{http.MethodPost, "/2/tweets", nil, jsonKind, bare}); err != nil {
+			return poster.Receipt{}, err
+		}
+	}
+	switch {
+	case r.Status == http.StatusForbidden && bytes.Contains(r.Body, []byte("duplicate content")):
 		return poster.Receipt{}, a.client.Fail(poster.RejectedContent, r, "the account has posted the same text before", "")
+	case r.Status == http.StatusForbidden && bytes.Contains(r.Body, []byte("cashtag")):
+		return poster.Receipt{}, a.client.Fail(poster.RejectedContent, r, "X takes one cashtag in a post", "")
+	case bytes.Contains(r.Body, []byte("usage-capped")):
+		// It comes with 429, and is over with the month, not in a while.
+		return poster.Receipt{}, a.client.Fail(poster.RejectedDestination, r, "the plan's posts are used up", "wait for the next month, or raise the app's cap")
 	}
 	if err := a.client.Classify(r); err != nil {
 		return poster.Receipt{}, err
@@ -126,20 +149,31 @@ func (a *account) receipt(id string) poster.Receipt {
 	return a.client.Receipt(id, "https://x.com/i/status/"+url.PathEscape(id))
 }
 
+// call is a request to X.
+type call struct {
+	method, path string
+	query        url.Values
+	// kind is the media type of the body.
+	kind string
+	body []byte
+}
+
+const jsonKind = "application/json"
+
 // do makes a signed request.
-func (a *account) do(ctx context.Context, method, path string, query url.Values, body []byte) (poster.Response, error) {
-	address := a.server + path
-	header := poster.JSONHeader(poster.Secret{})
-	header.Set("Authorization", a.set.sign(method, address, query, a.client.Now(), nonce()))
-	if len(query) > 0 {
-		address += "?" + query.Encode()
+func (a *account) do(ctx context.Context, c call) (poster.Response, error) {
+	address := a.server + c.path
+	header := http.Header{"Content-Type": {c.kind}}
+	header.Set("Authorization", a.set.sign(c.method, address, c.query, a.client.Now(), nonce()))
+	if len(c.query) > 0 {
+		address += "?" + c.query.Encode()
 	}
-	return a.client.Do(ctx, poster.Request{Method: method, URL: poster.NewSecret(address), Header: header, Body: body})
+	return a.client.Do(ctx, poster.Request{Method: c.method, URL: poster.NewSecret(address), Header: header, Body: c.body})
 }
 
 // Check asks whose keys they are.
 func (a *account) Check(ctx context.Context) error {
-	r, err := a.do(ctx, http.MethodGet, "/2/users/me", nil, nil)
+	r, err := a.do(ctx, call{http.MethodGet, "/2/users/me", nil, jsonKind, nil})
 	if err != nil {
 		return err
 	}
@@ -153,8 +187,8 @@ func (a *account) Verify(ctx context.Context, m poster.Message, since time.Time)
 	if link == "" || id == "" {
 		return poster.CannotTell, poster.Receipt{}, nil
 	}
-	r, err := a.do(ctx, http.MethodGet, "/2/users/"+id+"/tweets",
-		url.Values{"max_results": {page}, "tweet.fields": {"created_at,entities"}}, nil)
+	r, err := a.do(ctx, call{http.MethodGet, "/2/users/" + id + "/tweets",
+		url.Values{"max_results": {page}, "tweet.fields": {"created_at,entities"}}, jsonKind, nil})
 	if err == nil {
 		err = a.client.Classify(r)
 	}

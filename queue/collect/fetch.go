@@ -93,7 +93,8 @@ func isWeb(location string) bool {
 	return false
 }
 
-// shown returns a location as it may be printed: without user info.
+// shown returns a location as it may be printed: without user info, and without the
+// query's values, among which keys are.
 func shown(location string) string {
 	if !isWeb(location) {
 		return location
@@ -103,7 +104,21 @@ func shown(location string) string {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		end = i
 	}
-	return scheme + "://" + rest[strings.LastIndexByte(rest[:end], '@')+1:]
+	rest = rest[strings.LastIndexByte(rest[:end], '@')+1:]
+	rest, _, _ = strings.Cut(rest, "#")
+	address, query, _ := strings.Cut(rest, "?")
+	for i, pair := range strings.Split(query, "&") {
+		name, _, has := strings.Cut(pair, "=")
+		if has {
+			name += "=…"
+		} else if name != "" {
+			name = "…"
+		}
+		if name != "" {
+			address += []string{"?", "&"}[min(i, 1)] + name
+		}
+	}
+	return scheme + "://" + address
 }
 
 // fetch reads the document at a location, if it has changed.

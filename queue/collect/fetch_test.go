@@ -96,7 +96,7 @@ func TestAnswersOtherThanADocumentAreErrors(t *testing.T) {
 			prev := collect.Progress{ETag: "kept", FetchedURL: "elsewhere", LastSuccess: now.Add(-time.Hour)}
 			r := one(t, collector(web{"example.jp/blog/feed.xml": c.handler}), source, prev)
 			require.ErrorContains(t, r.Err, c.want)
-			require.ErrorContains(t, r.Err, "fetch https://example.jp/blog/feed.xml?token=t: ")
+			require.ErrorContains(t, r.Err, "fetch https://example.jp/blog/feed.xml?token=…: ")
 			require.Equal(t, collect.StatusError, r.Status)
 			want := prev
 			want.LastError, want.FailingSince = r.Err.Error(), now
