@@ -105,6 +105,11 @@ func (r *checkReport) secrets(f *fleet) {
 	default:
 		r.add("secrets", "", "ok", "all are there, and other users cannot read the config")
 	}
+	for _, path := range f.cfg.SecretFiles() {
+		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o007 != 0 {
+			r.add("secrets", "", "warning", "every user of this machine can read the secret in %s: `chmod 600` it", path)
+		}
+	}
 }
 
 func (r *checkReport) destinations(ctx context.Context, f *fleet, offline bool) {

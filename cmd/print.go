@@ -5,12 +5,15 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
+
+	"bot/config"
 )
 
 // The rules of output: results go to stdout and everything else to stderr. With
@@ -18,11 +21,32 @@ import (
 // nothing else; otherwise text, for people, whose last line sums up. Nothing that
 // came from outside reaches a terminal with its control characters.
 
-// printf prints a part of the result as text, unless JSON or silence is asked for.
+// printf prints a part of the result as text, unless JSON or silence is asked for. A
+// text among args stays on its line, so that none from outside can begin one of its
+// own; a block may have several.
 func (a *app) printf(format string, args ...any) {
-	if !a.json && !a.quiet {
-		fmt.Fprintf(a.stdout, format, args...)
+	if a.json || a.quiet {
+		return
 	}
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = strings.Map(onOneLine, text)
+		}
+	}
+	fmt.Fprintf(a.stdout, format, args...)
+}
+
+// block is a text of several lines, set off from what is around it.
+type block string
+
+// onOneLine makes a blank of whatever ends a line, somewhere (UAX #14, class BK, CR, LF
+// and NL).
+func onOneLine(r rune) rune {
+	switch r {
+	case '\n', '\v', '\f', '\r', '\u0085', '\u2028', '\u2029':
+		return ' '
+	}
+	return r
 }
 
 // together holds back what is printed of the result until it is called again: a long
@@ -163,9 +187,28 @@ func plural(n int, one, many string) string {
 	return many
 }
 
+// errorLines returns an error as lines: one for each problem of a config and for each of
+// several errors, and none that a text from outside begins.
+func errorLines(err error) []string {
+	var problems config.Problems
+	if errors.As(err, &problems) {
+		return strings.Split(err.Error(), "\n")
+	}
+	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // this is the walk along the chain
+		var texts, lines []string
+		for _, one := range several.Unwrap() {
+			texts, lines = append(texts, one.Error()), append(lines, errorLines(one)...)
+		}
+		if strings.Join(texts, "\n") == err.Error() {
+			return lines
+		}
+	}
+	return []string{strings.Map(onOneLine, err.Error())}
+}
+
 // indent sets a text off from what is around it.
-func indent(s string) string {
-	return "  " + strings.ReplaceAll(s, "\n", "\n  ")
+func indent[S ~string](s S) block {
+	return block("  " + strings.ReplaceAll(string(s), "\n", "\n  "))
 }
 
 // join puts a name before what is said of it.

@@ -47,8 +47,8 @@ func Run(ctx context.Context, env Env) int {
 		err = errors.New("interrupted")
 	}
 	if err != nil && !errors.As(err, new(outcome)) {
-		for line := range strings.Lines(err.Error()) {
-			fmt.Fprintf(a.stderr, "bot: %s\n", strings.TrimRight(line, "\n"))
+		for _, line := range errorLines(err) {
+			fmt.Fprintf(a.stderr, "bot: %s\n", line)
 		}
 	}
 	return code

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	// Time zones have to be known where the system has no database of them, as in
@@ -45,6 +46,14 @@ type Config struct {
 	Rules        []Rule
 	// Serve says what the daemon does, and when.
 	Serve Serve
+
+	p *parser
+}
+
+// SecretFiles returns the absolute paths of the files that secrets were read from,
+// those among them that were named in Settings that have been decoded.
+func (c *Config) SecretFiles() []string {
+	return slices.Compact(slices.Sorted(slices.Values(c.p.secretFiles)))
 }
 
 // Serve says what `bot serve` does, and when.
@@ -236,6 +245,8 @@ type parser struct {
 	file, dir string
 	getenv    func(string) string
 	problems  Problems
+	// secretFiles are the files that secrets were read from.
+	secretFiles []string
 	// expanded is how much the environment added, in bytes.
 	expanded int
 }
@@ -255,7 +266,7 @@ func (p *parser) path(path string) string {
 // config reads the whole document.
 func (p *parser) config(root *node) *Config {
 	s := p.section("config", root)
-	c := &Config{File: p.file, Dir: p.dir, Timezone: s.zone("timezone", time.UTC)}
+	c := &Config{File: p.file, Dir: p.dir, Timezone: s.zone("timezone", time.UTC), p: p}
 	c.State = p.state(s.take("state"), root.place)
 	seen := make(names)
 	for _, n := range s.sections("sources") {

@@ -58,6 +58,7 @@ func (p *parser) secretFile(key string, n *node) (string, *Problem) {
 	case !utf8.ValidString(text):
 		problem = n.problem("%s: the file %s is not UTF-8 text", key, n.quote())
 	default:
+		p.secretFiles = append(p.secretFiles, p.path(n.text))
 		return text, nil
 	}
 	return "", &problem

@@ -161,19 +161,19 @@ func (q *Queue) Matches(b Batch, to []string) []Decision {
 	return added.Decisions
 }
 
-// asking is a rule, nil for what is given by hand, and a destination that it means.
-type asking struct {
+// taker is a rule, nil for what is given by hand, and a destination that it means.
+type taker struct {
 	rule *Rule
 	d    Destination
 }
 
-// asking lists who asks for what a source holds, in the order of the config.
-func (q *Queue) asking(source string, o AddOptions) []asking {
-	var all []asking
+// takers lists who may want what a source holds, in the order of the config.
+func (q *Queue) takers(source string, o AddOptions) []taker {
+	var all []taker
 	add := func(r *Rule, to []string) {
 		for _, d := range q.Destinations {
 			if (to == nil || slices.Contains(to, d.Name)) && (len(o.To) == 0 || slices.Contains(o.To, d.Name)) {
-				all = append(all, asking{r, d})
+				all = append(all, taker{r, d})
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (q *Queue) asking(source string, o AddOptions) []asking {
 
 // match lists the decisions that a batch asks for.
 func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
-	all := q.asking(b.Source, o)
+	all := q.takers(b.Source, o)
 	added.Decisions = slices.Grow(added.Decisions, len(b.Articles)*len(all))
 	// The last of a document is its oldest.
 	for _, a := range slices.Backward(b.Articles) {

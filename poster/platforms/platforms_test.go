@@ -246,7 +246,7 @@ func destination(platform, server string) (string, postertest.Settings) {
 	}
 }
 
-func readRows(t *testing.T) []row {
+func readRows(t testing.TB) []row {
 	t.Helper()
 	file, err := os.Open("testdata/outcomes.jsonl")
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -135,6 +136,10 @@ func (o Options) Check() error {
 	switch {
 	case o.Project == "":
 		return &Error{Mend: "set state.project, or GOOGLE_CLOUD_PROJECT, to the Google Cloud project that holds the ledger", Err: errors.New("no project is named")}
+	case o.Fleet != "" && !fleetName.MatchString(o.Fleet):
+		return &Error{Mend: "use letters, digits, dots, dashes and underscores, at most 100", Err: fmt.Errorf("state.fleet %q is no name of a fleet", o.Fleet)}
+	case strings.Contains(o.Project+o.Database, "/"):
+		return &Error{Mend: "set state.project and state.database to names, not to paths", Err: fmt.Errorf("there is no database %q in a project %q", o.Database, o.Project)}
 	case o.Emulator != "" && !strings.HasPrefix(o.Project, "demo-"):
 		return &Error{
 			Mend: "unset FIRESTORE_EMULATOR_HOST to use the real Firestore, or name a project that begins with demo- to try things out",
@@ -143,6 +148,9 @@ func (o Options) Check() error {
 	}
 	return nil
 }
+
+// fleetName is what a fleet may be called: a document's name that needs no escapes.
+var fleetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // Place names the ledger: project/database/fleet.
 func (s *Store) Place() string {

@@ -93,9 +93,9 @@ func (s *Store) foldNow(lazily bool) error {
 	}
 	staging = nil
 	if deferred {
-		return s.noteBase()
+		return s.noteBase(s.marks(false))
 	}
-	return s.newJournal()
+	return s.newJournal(s.marks(posted))
 }
 
 // noteCheck records, where nothing else has changed, that the two arrays were found
@@ -106,8 +106,8 @@ func (s *Store) noteCheck() error {
 	if err != nil {
 		return err
 	}
-	if now != s.base {
-		return s.newJournal()
+	if !now.stands(s.base) {
+		return s.newJournal(s.marks(false))
 	}
 	return s.journal.trim()
 }
@@ -215,13 +215,14 @@ func (s *Store) standing() (base, error) {
 	return base{Posted: posted.stand(), Queue: queued.stand()}, nil
 }
 
-// newJournal begins an empty journal upon the files as they stand.
-func (s *Store) newJournal() error {
+// newJournal begins an empty journal upon the files as they stand, with these marks.
+func (s *Store) newJournal(m marks) error {
 	now, err := s.standing()
 	if err != nil {
 		return err
 	}
-	line, err := appendHead(nil, s.journal.head.Fleet, now)
+	now.Marks = m
+	line, err := appendHead(nil, head{Fleet: s.journal.head.Fleet, Base: now})
 	if err != nil {
 		return err
 	}
@@ -232,13 +233,15 @@ func (s *Store) newJournal() error {
 	return replace(s.files.journal, bareJournal(line))
 }
 
-// noteBase records in the journal that it stands upon the files as they are.
-func (s *Store) noteBase() error {
+// noteBase records in the journal that it stands upon the files as they are, with
+// these marks.
+func (s *Store) noteBase(m marks) error {
 	now, err := s.standing()
 	if err != nil {
 		return err
 	}
-	if now != s.base {
+	now.Marks = m
+	if !now.stands(s.base) {
 		if err := s.journal.add(event{kind: aBase, base: now}); err != nil {
 			return err
 		}

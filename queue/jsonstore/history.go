@@ -102,11 +102,19 @@ func scanOpen(ctx context.Context, f *os.File, path string, wants []want) (*hist
 	return h, nil
 }
 
+// regular returns an error if there is something at path that is no file: opening a
+// pipe would wait for whoever writes to it, and a device may never end.
+func regular(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fileErrorf(path, -1, "it is no regular file; put the ledger's own file in its place")
+	}
+	return nil
+}
+
 // openState opens a file of the ledger for reading.
 func openState(path string) (*os.File, error) {
-	// Opening a pipe would wait for whoever writes to it.
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fileErrorf(path, -1, "it is no regular file; put the ledger's own file in its place")
+	if err := regular(path); err != nil {
+		return nil, err
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

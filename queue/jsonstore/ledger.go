@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -20,6 +21,9 @@ import (
 // version is the newest format of a ledger that this program knows.
 const version = 1
 
+// maxLedgerFile is how much of ledger.json is read, in bytes: far more than it holds.
+const maxLedgerFile = 64 << 10
+
 // ledger is what ledger.json says.
 type ledger struct {
 	Version  int       `json:"version"`
@@ -34,7 +38,15 @@ type ledger struct {
 // readLedger reads ledger.json. It returns fs.ErrNotExist if it is not there.
 func readLedger(path string) (ledger, error) {
 	var l ledger
-	data, err := os.ReadFile(path)
+	if err := regular(path); err != nil {
+		return l, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return l, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxLedgerFile))
 	if err != nil {
 		return l, err
 	}
@@ -128,6 +140,15 @@ func Init(dir string, now time.Time) (Report, error) {
 	return Report{Created: absent, Adopted: adopted}, nil
 }
 
+// orphaned returns an error if the journal stands there without ledger.json and was
+// made after it: what that said of the ledger, such as that it has moved, is lost.
+func (s *Store) orphaned() error {
+	if s.adopted || s.journal.head.First && s.journal.next == 1 {
+		return nil
+	}
+	return missing(s.files.ledger)
+}
+
 // begin makes the empty posted.json of a new ledger. What else is missing is made
 // by whoever takes the directory over.
 func (s *Store) begin(ctx context.Context) error {
@@ -209,7 +230,8 @@ func (s *Store) firstJournal(fleet string) error {
 			return err
 		}
 	}
-	line, err := appendHead(nil, fleet, now)
+	now.Marks = s.marks(false)
+	line, err := appendHead(nil, head{Fleet: fleet, Base: now, First: true})
 	if err != nil {
 		return err
 	}

@@ -185,7 +185,7 @@ func TestAllowedToBeMissing(t *testing.T) {
 		"posted journal":                    lost,
 		"posted queue journal":              lost,
 		"posted queue books":                fine,
-		"posted queue books journal":        fine,
+		"posted queue books journal":        lost,
 		"posted queue books journal ledger": fine,
 		"queue books journal ledger":        lost,
 		"posted books journal ledger":       lost,

@@ -55,7 +55,12 @@ const (
 type base struct {
 	Posted stand `json:"posted"`
 	Queue  stand `json:"queue"`
+	// Marks tell an edit of theirs from another file.
+	Marks marks `json:"marks,omitzero"`
 }
+
+// stands reports whether the two arrays stand in both as they do in the other.
+func (b base) stands(other base) bool { return b.Posted == other.Posted && b.Queue == other.Queue }
 
 // stand is what tells one version of a file from another: bytes, and nanoseconds
 // since 1970.
@@ -201,12 +206,15 @@ type head struct {
 	Fleet string `json:"fleet"`
 	Head  int    `json:"head"` // version
 	Base  base   `json:"base"`
+	// First: it was made while the directory was taken over, before ledger.json.
+	First bool `json:"first,omitzero"`
 }
 
-// appendHead appends the first line of the journal of the ledger called fleet.
-func appendHead(buf []byte, fleet string, b base) ([]byte, error) {
+// appendHead appends the first line of a journal.
+func appendHead(buf []byte, h head) ([]byte, error) {
 	start := len(buf)
-	line, err := json.Marshal(head{Fleet: fleet, Head: version, Base: b})
+	h.Head = version
+	line, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
 	}

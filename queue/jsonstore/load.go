@@ -212,6 +212,9 @@ func (s *Store) loadJournal() error {
 	if !s.whole {
 		return nil
 	}
+	if err := regular(path); err != nil {
+		return err
+	}
 	flags := os.O_RDWR
 	if s.readOnly {
 		flags = os.O_RDONLY
@@ -227,7 +230,10 @@ func (s *Store) loadJournal() error {
 	}
 	s.journal = j
 	s.base = j.head.Base
-	return s.catchUp(true)
+	if err := s.catchUp(true); err != nil {
+		return err
+	}
+	return s.orphaned()
 }
 
 func (s *Store) readHead(f *os.File) (*journal, error) {

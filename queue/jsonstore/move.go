@@ -88,7 +88,7 @@ func (s *Store) mark(ctx context.Context, change func(*ledger)) error {
 			if err := replace(s.files.ledger, writeBytes(append(line, '\n'))); err != nil {
 				return err
 			}
-			return s.newJournal()
+			return s.newJournal(s.marks(false))
 		}})
 		if !errors.Is(err, errBusy) {
 			return err

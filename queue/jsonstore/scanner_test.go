@@ -220,7 +220,7 @@ func FuzzParseLine(f *testing.F) {
 		f.Add(string(line))
 		f.Add(string(line[:len(line)-tailLen]))
 	}
-	head, err := appendHead(nil, "fleet", base{})
+	head, err := appendHead(nil, head{Fleet: "fleet"})
 	require.NoError(f, err)
 	f.Add(string(head))
 	f.Fuzz(func(t *testing.T, text string) {

@@ -85,9 +85,13 @@ func (s *Store) prepare(found *history, wants []want) (search bool, lack []want,
 		s.wasSettled = true
 		return search, lack, nil
 	}
-	unsettled := s.history.lacking(s.overlap())
+	unsettled := s.history.lacking(append(s.overlap(), s.base.Marks.all()...))
 	if len(unsettled) > 0 || !s.history.checked {
 		return true, append(lack, unsettled...), nil
+	}
+	if err := s.verify(); err != nil {
+		s.unreadable.Store(true)
+		return false, nil, err
 	}
 	if err := s.settle(); err != nil {
 		return false, nil, err
@@ -144,8 +148,7 @@ func (s *Store) postedNow() (identity, error) {
 // settled reports whether the two arrays are known to have no entry in common that
 // the view does not know of.
 func (s *Store) settled() bool {
-	now := base{Posted: s.history.id.stand(), Queue: s.queueID.stand()}
-	if s.base == now {
+	if s.base.stands(base{Posted: s.history.id.stand(), Queue: s.queueID.stand()}) {
 		return true
 	}
 	return s.settledFor.posted == s.history.id && s.settledFor.queue == s.queueID
