@@ -91,6 +91,15 @@ func uploads() map[string]upload {
 	}
 }
 
+// onLoopback are the options of a destination whose sources are on this machine, so
+// that their pictures may be.
+func onLoopback() poster.Options {
+	return poster.Options{
+		HTTP: &http.Client{}, Now: func() time.Time { return now },
+		Hosts: map[string][]string{postertest.Article().Source: {"127.0.0.1"}},
+	}
+}
+
 // send announces an article with a picture, and returns what the server was sent that
 // was no picture's own request.
 func (u upload) send(t *testing.T, platform string, picture, published postertest.Answer, taken ...postertest.Answer) (*postertest.Server, error) {
@@ -102,7 +111,7 @@ func (u upload) send(t *testing.T, platform string, picture, published postertes
 	name, settings := destination(platform, s.URL)
 	settings["image"] = true
 	driver, _ := platforms.Find(name)
-	p, err := driver.New(settings, poster.Options{HTTP: &http.Client{}, Now: func() time.Time { return now }})
+	p, err := driver.New(settings, onLoopback())
 	require.NoError(t, err)
 	a := postertest.Article()
 	a.Image = s.URL + "/a.png"
@@ -233,7 +242,7 @@ func TestAPictureIsMadeSmallEnough(t *testing.T) {
 			s := postertest.Serve(t, postertest.Answer{Status: 200, Body: test.file})
 			a := postertest.Article()
 			a.Image = s.URL + "/a.png"
-			p, ok := poster.FetchPicture(t.Context(), poster.Options{Now: func() time.Time { return now }}, a, test.most)
+			p, ok := poster.FetchPicture(t.Context(), onLoopback(), a, test.most)
 			require.Equal(t, test.kind != "", ok)
 			require.Equal(t, test.kind, p.Kind)
 			require.LessOrEqual(t, len(p.Data), test.most)
