@@ -62,9 +62,9 @@ func bodyFields() map[string]kind {
 	return fields
 }
 
-// rawTextData is the article as it is: JSON holds any text.
+// rawTextData is the article in clean lines, and otherwise as it is: JSON holds any text.
 func rawTextData(p Post) textData {
-	a := p.Article
+	a := CleanArticle(p.Article)
 	return textData{
 		URL: linkText(a.URL), Title: a.Title, Summary: a.Summary, Author: a.Author, Image: addressText(a.Image),
 		Categories: a.Categories, GUID: a.GUID, Source: a.Source, Destination: p.Destination,

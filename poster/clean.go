@@ -59,6 +59,20 @@ func CleanText(text string) string {
 	return b.String()
 }
 
+// CleanArticle returns an article whose texts are clean lines, for platforms that pass
+// all of it on.
+func CleanArticle(a Article) Article {
+	a.Title, a.Summary, a.Author, a.Source = CleanLine(a.Title), CleanLine(a.Summary), CleanLine(a.Author), CleanLine(a.Source)
+	categories := make([]string, 0, len(a.Categories))
+	for _, c := range a.Categories {
+		if c = CleanLine(c); c != "" {
+			categories = append(categories, c)
+		}
+	}
+	a.Categories = categories
+	return a
+}
+
 // unwanted reports whether r never belongs into a text.
 func unwanted(r rune) bool {
 	switch {

@@ -30,6 +30,13 @@ const (
 	collection = "app.bsky.feed.post"
 )
 
+// How long the parts of a card are. The lexicon sets no limit, but a summary may be a
+// whole article, and clients show the beginning.
+var (
+	cardTitle   = poster.Limit{Max: 300, Unit: poster.Graphemes}
+	cardSummary = poster.Limit{Max: 500, Unit: poster.Graphemes}
+)
+
 // Driver makes posters for Bluesky.
 func Driver() poster.Driver { return poster.Driver{Name: "bluesky", New: open} }
 
@@ -125,7 +132,7 @@ type external struct {
 // Render makes the record, with a card for the article and a key of this moment.
 func (a *account) Render(p poster.Post) (poster.Message, error) {
 	now := a.client().Now()
-	title := p.Article.Title
+	title := poster.FitLine(p.Article.Title, cardTitle, nil)
 	if title == "" {
 		title = p.Article.URL
 	}
@@ -135,7 +142,7 @@ func (a *account) Render(p poster.Post) (poster.Message, error) {
 	}
 	if p.Article.URL != "" {
 		r.Embed = &embed{"app.bsky.embed.external", external{
-			URI: p.Article.URL, Title: poster.CleanLine(title), Description: poster.CleanLine(p.Article.Summary),
+			URI: p.Article.URL, Title: title, Description: poster.FitLine(p.Article.Summary, cardSummary, nil),
 		}}
 	}
 	body, err := poster.JSON(put{Collection: collection, Key: tid(now, p.ID), Record: r})

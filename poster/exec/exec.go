@@ -95,9 +95,9 @@ type payload struct {
 }
 
 func (p *program) Render(post poster.Post) (poster.Message, error) {
-	a := post.Article
+	a := poster.CleanArticle(post.Article)
 	body, err := poster.JSON(payload{
-		post.ID, post.Text, a.URL, a.Title, a.Summary, a.Source, post.Destination, append([]string{}, a.Categories...), a.Author, a.Image,
+		post.ID, post.Text, a.URL, a.Title, a.Summary, a.Source, post.Destination, a.Categories, a.Author, a.Image,
 	})
 	return poster.Message{ID: post.ID, Text: post.Text, Body: body}, err
 }

@@ -73,7 +73,11 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	}
 	most, address := first(set.MaxCharacters, usualMax), first(set.URLCharacters, usualURL)
 	if most-set.used() <= address {
-		errs = append(errs, s.Errorf("max_characters", "max_characters leaves no room for a link"))
+		key := "max_characters"
+		if set.MaxCharacters == 0 {
+			key = "content_warning"
+		}
+		errs = append(errs, s.Errorf(key, "%s leaves no room for a link", key))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package postertest
 
 import (
+	"encoding/json"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -58,14 +60,21 @@ func titles() map[string]string {
 	}
 }
 
-// testTitles tests that something sane is made of every title: the link whole and
-// within the platform's limit, no control characters, no half characters.
+// testTitles tests that something sane is made of every title, and posted: the link
+// whole and within the platform's limit, no control characters, no half characters, in
+// the text and in all else that is sent.
 func testTitles(t *testing.T, f Fixture) {
-	p := f.New(t, "http://127.0.0.1:9", nil)
+	address, client := "http://127.0.0.1:9", (*http.Client)(nil)
+	var s *Server
+	if !f.Local {
+		s = Serve(t, f.Delivered)
+		address, client = s.URL, s.Client()
+	}
+	p := f.New(t, address, client)
 	for name, title := range titles() {
 		t.Run(name, func(t *testing.T) {
 			a := Article()
-			a.Title = title
+			a.Title, a.Summary = title, title+" "+title
 			post := Post(t, p, a)
 			require.True(t, utf8.ValidString(post.Text))
 			require.True(t, strings.HasSuffix(post.Text, a.URL), "the link is whole: %q", post.Text)
@@ -77,8 +86,44 @@ func testTitles(t *testing.T, f Fixture) {
 			m, err := p.Render(post)
 			require.NoError(t, err)
 			require.True(t, utf8.Valid(m.Body))
+			if json.Valid(m.Body) {
+				requireSane(t, m.Body)
+			}
+			if s == nil {
+				return
+			}
+			before := len(s.Requests())
+			_, err = p.Post(t.Context(), m)
+			require.NoError(t, err)
+			require.Len(t, s.Requests(), before+1)
+			content := s.Requests()[before].Content
+			require.True(t, json.Valid([]byte(content)), "%s", content)
+			require.Less(t, len(content), 64<<10, "no server refuses it for its size")
 		})
 	}
+}
+
+// requireSane tests that no text in a JSON document could do harm where it is shown.
+func requireSane(t *testing.T, document []byte) {
+	t.Helper()
+	var v any
+	require.NoError(t, json.Unmarshal(document, &v))
+	var look func(v any)
+	look = func(v any) {
+		switch v := v.(type) {
+		case string:
+			require.False(t, strings.ContainsFunc(v, func(r rune) bool { return r != '\n' && unicode.IsControl(r) || r == '\u202e' || r == utf8.RuneError }), "%q", v)
+		case []any:
+			for _, one := range v {
+				look(one)
+			}
+		case map[string]any:
+			for _, one := range v {
+				look(one)
+			}
+		}
+	}
+	look(v)
 }
 
 // ids of a message that a test posts.

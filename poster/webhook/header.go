@@ -27,11 +27,11 @@ func checkHeaders(s poster.Settings, headers map[string]poster.Secret) error {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		switch {
 		case !isToken(name):
-			errs = append(errs, s.Errorf("headers", "%q is not a header's name", name))
+			errs = append(errs, s.Errorf("headers", "headers: %q is not a header's name", name))
 		case ours(name):
-			errs = append(errs, s.Errorf("headers", "%s is set by the program", name))
+			errs = append(errs, s.Errorf("headers", "headers: %s is set by the program", name))
 		case strings.ContainsFunc(strings.TrimSpace(headers[name].Reveal()), unicode.IsControl):
-			errs = append(errs, s.Errorf("headers", "the value of %s holds control characters", name))
+			errs = append(errs, s.Errorf("headers", "headers: the value of %s holds control characters", name))
 		}
 	}
 	return errors.Join(errs...)

@@ -105,8 +105,8 @@ func TestABodyOfOnesOwnIsValidJSONWhateverTheTitleHolds(t *testing.T) {
 			X        any
 		}
 		require.NoError(t, json.Unmarshal([]byte(request.Content), &got), request.Content)
-		require.Equal(t, title, got.Raw)
-		require.Equal(t, "New: "+title+" "+a.URL, got.Msg)
+		require.Equal(t, poster.CleanLine(title), got.Raw)
+		require.Equal(t, "New: "+poster.CleanLine(title)+" "+a.URL, got.Msg)
 		require.Equal(t, a.Categories, got.Tags)
 		require.Nil(t, got.X, "a title adds no member")
 	}

@@ -53,7 +53,7 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	}
 	if set.Body != "" {
 		if w.body, err = poster.ParseBodyTemplate(set.Body); err != nil {
-			errs = append(errs, s.Errorf("body", "%w", err))
+			errs = append(errs, s.Errorf("body", "body: %w", err))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -105,12 +105,11 @@ func (w *webhook) render(p poster.Post) ([]byte, error) {
 	if w.body != nil {
 		return w.body.Render(p)
 	}
-	a := p.Article
+	a := poster.CleanArticle(p.Article)
 	body := payload{
 		ID: p.ID, Text: p.Text, URL: a.URL, Title: a.Title, Summary: a.Summary,
 		Source: a.Source, Destination: p.Destination,
-		Categories: append([]string{}, a.Categories...),
-		Author:     a.Author, Image: a.Image,
+		Categories: a.Categories, Author: a.Author, Image: a.Image,
 	}
 	if !a.Published.IsZero() {
 		at := a.Published.UTC().Format(time.RFC3339Nano)
