@@ -71,7 +71,7 @@ func FuzzAnswer(f *testing.F) {
 			HTTP: &http.Client{Transport: answering{status, header, body}},
 		})
 		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		m, err := p.Render(poster.Post{ID: "id", Text: "text"})
 		require.NoError(t, err)

@@ -19,7 +19,11 @@ const readChunk = 500
 
 // call runs one call within the time it may take.
 func (s *Store) call(ctx context.Context, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, s.o.Patience.Call)
+	return within(ctx, s.o.Patience.Call, do)
+}
+
+func within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return do(ctx)
 }
@@ -266,7 +270,7 @@ func (s *Store) pages(ctx context.Context, q firestore.Query) iter.Seq2[*firesto
 			}
 			began := s.o.Now()
 			var snaps []*firestore.DocumentSnapshot
-			err := s.call(ctx, func(ctx context.Context) (err error) {
+			err := within(ctx, s.o.Patience.Page, func(ctx context.Context) (err error) {
 				snaps, err = page.Documents(ctx).GetAll()
 				return err
 			})

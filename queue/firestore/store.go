@@ -60,6 +60,9 @@ type Patience struct {
 	Claim time.Duration
 	// Write bounds any other write. Zero: 30 s.
 	Write time.Duration
+	// Page bounds one call that reads some hundred documents, while many others may
+	// do the same. Zero: 30 s.
+	Page time.Duration
 }
 
 func (p Patience) orDefault() Patience {
@@ -71,6 +74,7 @@ func (p Patience) orDefault() Patience {
 	set(&p.Call, 5*time.Second)
 	set(&p.Claim, 8*time.Second)
 	set(&p.Write, 30*time.Second)
+	set(&p.Page, 30*time.Second)
 	return p
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 // write puts files into a directory.
-func write(t *testing.T, dir string, files map[string]string) {
+func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
@@ -31,7 +31,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 }
 
 // contents returns what is in a directory's files, but for the lock.
-func contents(t *testing.T, dir string) map[string]string {
+func contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	entries, err := os.ReadDir(dir)
@@ -46,7 +46,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-func copied(t *testing.T, files map[string]string) string {
+func copied(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, files)
@@ -54,7 +54,7 @@ func copied(t *testing.T, files map[string]string) string {
 }
 
 // ledgerWith returns the files of a closed ledger with these entries.
-func ledgerWith(t *testing.T, entries ...queue.Entry) map[string]string {
+func ledgerWith(t testing.TB, entries ...queue.Entry) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
 	_, err := jsonstore.Init(dir, now())
@@ -65,7 +65,7 @@ func ledgerWith(t *testing.T, entries ...queue.Entry) map[string]string {
 	return contents(t, dir)
 }
 
-func insert(t *testing.T, s queue.Store, entries ...queue.Entry) {
+func insert(t testing.TB, s queue.Store, entries ...queue.Entry) {
 	t.Helper()
 	var all []queue.Candidate
 	for _, e := range entries {
@@ -78,7 +78,7 @@ func insert(t *testing.T, s queue.Store, entries ...queue.Entry) {
 	}
 }
 
-func all(t *testing.T, s queue.Store) []queue.Entry {
+func all(t testing.TB, s queue.Store) []queue.Entry {
 	t.Helper()
 	var all []queue.Entry
 	for e, err := range s.All(t.Context()) {

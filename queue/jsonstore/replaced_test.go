@@ -17,7 +17,7 @@ import (
 // twoDays returns a ledger's files as they were on one day and on the next. On the
 // second, one more was posted, one was sent and nobody knows how that went, and one
 // more waits.
-func twoDays(t *testing.T) (first, second map[string]string) {
+func twoDays(t testing.TB) (first, second map[string]string) {
 	t.Helper()
 	dir := t.TempDir()
 	_, err := jsonstore.Init(dir, now())

@@ -23,7 +23,7 @@ func TestStoreKeepsTheContract(t *testing.T) {
 
 func now() time.Time { return storetest.Now() }
 
-func open(t *testing.T, dir string) *jsonstore.Store {
+func open(t testing.TB, dir string) *jsonstore.Store {
 	t.Helper()
 	s, err := jsonstore.Open(t.Context(), jsonstore.Options{Dir: dir, Now: now})
 	require.NoError(t, err)
