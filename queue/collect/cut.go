@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A feed's articles often stand in it whole, and of most of its elements nobody
@@ -306,6 +307,9 @@ func (c *cutter) startTag() bool {
 func (c *cutter) mayTake(name []byte, tag *tagReader, foreign bool) bool {
 	tag.element.markup = escaped
 	switch string(name) {
+	case "pubDate", "dc:date":
+		tag.element.markup = dated
+		return c.root != "feed"
 	case "content:encoded":
 		return c.root != "feed"
 	case "description":
@@ -369,7 +373,10 @@ func (c *cutter) endTag() bool {
 	if !c.skip(0, ">") {
 		return false
 	}
-	if top.role == taken {
+	switch {
+	case top.role == taken && top.markup == dated:
+		c.spell(top, start)
+	case top.role == taken:
 		c.take(top, start)
 	}
 	c.open = c.open[:len(c.open)-1]
@@ -391,6 +398,18 @@ func (c *cutter) take(e openElement, end int) {
 	c.out = append(c.out, mark...)
 	c.from = end
 	c.texts = append(c.texts, takenText{raw: raw, markup: e.markup, base: e.base})
+}
+
+// spell writes a date in the way that the parser tries among the first, if it is in
+// the one that most feeds have. It would try five others before, in a slow way.
+func (c *cutter) spell(e openElement, end int) {
+	t, ok := usualDate(string(bytes.TrimSpace(c.src[e.inner:end])))
+	if !ok {
+		return
+	}
+	c.out = append(c.out, c.src[c.from:e.inner]...)
+	c.out = t.AppendFormat(c.out, time.RFC3339)
+	c.from = end
 }
 
 // finish copies what is left to copy, and takes from the root's tag the namespaces

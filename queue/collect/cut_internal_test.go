@@ -64,10 +64,10 @@ func TestWhatIsLeftOutChangesNoArticle(t *testing.T) {
 	require.Greater(t, cut, len(samples)/2)
 }
 
-// TestOddDocumentsAreReadAlike has what a careless writer of feeds may do, and a
-// malicious one.
-func TestOddDocumentsAreReadAlike(t *testing.T) {
-	t.Parallel()
+type oddDocument struct{ name, body string }
+
+// oddDocuments are what a careless writer of feeds may write, and a malicious one.
+func oddDocuments() []oddDocument {
 	body := strings.Repeat("<p>some text &amp; more</p>", 5)
 	cdata := "<![CDATA[" + body + "]]>"
 	item := func(inner string) string {
@@ -78,7 +78,7 @@ func TestOddDocumentsAreReadAlike(t *testing.T) {
 	entry := func(inner string) string {
 		return `<feed xmlns="http://www.w3.org/2005/Atom"><title>t</title><author><name>n</name></author><entry><id>urn:a</id><link href="https://example.jp/a"/>` + inner + `</entry></feed>`
 	}
-	for _, c := range []struct{ name, body string }{
+	return []oddDocument{
 		{"an empty description before another vocabulary's", item("<description><![CDATA[]]></description><dc:description>" + cdata + "</dc:description>")},
 		{"sections that are all empty", item("<description>" + strings.Repeat("<![CDATA[]]>", 9) + "</description><itunes:summary>s</itunes:summary>")},
 		{"a blank description", item("<description><![CDATA[" + strings.Repeat(" ", 99) + "]]></description><content:encoded>" + cdata + "</content:encoded>")},
@@ -134,7 +134,12 @@ func TestOddDocumentsAreReadAlike(t *testing.T) {
 		{"JSON with items twice", `{"version":"https://jsonfeed.org/version/1.1","items":[{"id":1,"content_html":"` + strings.Repeat("one ", 50) + `"}],"items":[{"id":1,"url":"https://example.jp/a"}]}`},
 		{"JSON with a mark", `{"version":"https://jsonfeed.org/version/1.1","items":[{"id":1,"url":"https://example.jp/a","summary":"\udbff\udffd0\udbff\udffd","content_html":"` + strings.Repeat("one ", 50) + `"}]}`},
 		{"JSON that breaks off", `{"version":"https://jsonfeed.org/version/1.1","items":[{"id":1,"content_html":"` + strings.Repeat("one ", 50) + `"`},
-	} {
+	}
+}
+
+func TestOddDocumentsAreReadAlike(t *testing.T) {
+	t.Parallel()
+	for _, c := range oddDocuments() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			with, without, _ := bothWays(t, sample{body: []byte(c.body)}, Limits{}.withDefaults())

@@ -35,6 +35,9 @@ func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
 	}
 	t := *parsed
 	text = strings.TrimSpace(text)
+	if isComplete(text) {
+		return orUndated(t)
+	}
 	switch given, wall := splitZone(text); {
 	case given == "":
 		t = inZone(t.UTC(), zone)
@@ -51,6 +54,33 @@ func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
 		}
 	}
 	return orUndated(t)
+}
+
+// isComplete reports whether a date that was read has a time of day and a numeric
+// zone, as in RFC 3339.
+func isComplete(text string) bool {
+	const clock = len("2006-01-02T15:04:05")
+	if len(text) <= clock || text[4] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
+		return false
+	}
+	zone := strings.TrimLeft(text[clock:], ".0123456789")
+	return zone == "Z" || len(zone) == len("+09:00") && (zone[0] == '+' || zone[0] == '-') && zone[3] == ':'
+}
+
+// usualDate reads the date of RSS as nearly all feeds write it (RFC 822 with four
+// digits of the year, and a zone that is numeric or GMT), and no other.
+func usualDate(text string) (time.Time, bool) {
+	const shortest = len("Mon, 2 Jan 2006 15:04:05 GMT")
+	if len(text) < shortest || text[3] != ',' {
+		return time.Time{}, false
+	}
+	layout := time.RFC1123Z
+	if strings.HasSuffix(text, " GMT") {
+		layout = time.RFC1123
+	}
+	t, err := time.Parse(layout, text)
+	_, offset := t.Zone()
+	return t, err == nil && t.Year() > 0 && t.Nanosecond() == 0 && offset%60 == 0
 }
 
 // splitZone returns the part of a date that names its zone, empty if there is

@@ -20,6 +20,8 @@ const (
 	inline
 	// quoted is a string of JSON.
 	quoted
+	// dated is a date, which stays.
+	dated
 )
 
 // takenText is a text that was taken out of a document, as it stands there.
