@@ -231,7 +231,7 @@ func (c *cutter) instruction() bool {
 	}
 	text := c.src[c.at+2 : c.at+end]
 	target := text[:nameLength(text)]
-	if len(target) == 0 || bytes.EqualFold(target, []byte("xml")) && (c.at > 0 || !plainDeclaration(string(text))) {
+	if _, _, ok := splitName(target); !ok || bytes.EqualFold(target, []byte("xml")) && (c.at > 0 || !plainDeclaration(string(text))) {
 		return false
 	}
 	c.at += end + 2
