@@ -3,7 +3,6 @@ package collect
 import (
 	"bytes"
 	"mime"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,7 +13,7 @@ import (
 )
 
 // declaration finds the encoding that an XML declaration names (XML 1.0 §2.8).
-var declaration = regexp.MustCompile(`^(<\?xml[^>]{0,200}?encoding\s*=\s*["'])([A-Za-z][A-Za-z0-9._:-]{0,40})(["'])`)
+var declaration = pattern(`^(<\?xml[^>]{0,200}?encoding\s*=\s*["'])([A-Za-z][A-Za-z0-9._:-]{0,40})(["'])`)
 
 // longestDeclaration is more than the declaration's pattern can match.
 const longestDeclaration = 512
@@ -54,7 +53,7 @@ func declaringUTF8(body []byte) []byte {
 	if !bytes.HasPrefix(body, []byte("<?xml")) || declaresUTF8(body) {
 		return body
 	}
-	found := declaration.FindSubmatchIndex(body[:min(len(body), longestDeclaration)])
+	found := declaration().FindSubmatchIndex(body[:min(len(body), longestDeclaration)])
 	if found == nil || strings.EqualFold(string(body[found[4]:found[5]]), "utf-8") {
 		return body
 	}
@@ -78,7 +77,7 @@ func labelled(start []byte, contentType string) string {
 	if declaresUTF8(start) {
 		return "utf-8"
 	}
-	if found := declaration.FindSubmatch(start); found != nil {
+	if found := declaration().FindSubmatch(start); found != nil {
 		return strings.ToLower(string(found[2]))
 	}
 	if _, params, err := mime.ParseMediaType(contentType); err == nil {

@@ -1,19 +1,18 @@
 package collect
 
 import (
-	"regexp"
 	"strings"
 	"time"
 )
 
 // timeOfDay finds the clock time in a date.
-var timeOfDay = regexp.MustCompile(`\d{1,2}:\d{1,2}(:\d{1,2}([.,]\d+)?)?\s*([aApP]\.?[mM]\.?)?`)
+var timeOfDay = pattern(`\d{1,2}:\d{1,2}(:\d{1,2}([.,]\d+)?)?\s*([aApP]\.?[mM]\.?)?`)
 
 // offsetAtEnd finds a numeric zone in a date without clock time.
-var offsetAtEnd = regexp.MustCompile(`\s[+-]\d{4}$`)
+var offsetAtEnd = pattern(`\s[+-]\d{4}$`)
 
 // abbreviation finds a zone that is given by its letters alone.
-var abbreviation = regexp.MustCompile(`^\(?([A-Za-z]{2,5})\)?$`)
+var abbreviation = pattern(`^\(?([A-Za-z]{2,5})\)?$`)
 
 // knownZones are the abbreviations that the feed parser resolves by itself, the
 // same on every machine: RFC 822 §5.1 and Europe's.
@@ -41,7 +40,7 @@ func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
 	switch given, wall := splitZone(text); {
 	case given == "":
 		t = inZone(t.UTC(), zone)
-	case abbreviation.MatchString(given):
+	case abbreviation().MatchString(given):
 		name := strings.ToUpper(strings.Trim(given, "()"))
 		if strings.Contains(knownZones, " "+name+" ") {
 			break
@@ -86,9 +85,9 @@ func usualDate(text string) (time.Time, bool) {
 // splitZone returns the part of a date that names its zone, empty if there is
 // none, and what stands before it.
 func splitZone(text string) (given, wall string) {
-	clock := timeOfDay.FindStringIndex(text)
+	clock := timeOfDay().FindStringIndex(text)
 	if clock == nil {
-		return strings.TrimSpace(offsetAtEnd.FindString(text)), text
+		return strings.TrimSpace(offsetAtEnd().FindString(text)), text
 	}
 	after := strings.TrimSpace(text[clock[1]:])
 	if after == "00" || strings.ContainsAny(after, "+-") || strings.ContainsFunc(after, isLetter) {
