@@ -32,6 +32,10 @@ func TestBenchHelper(t *testing.T) {
 		helpReceive(t)
 	case "post":
 		helpPost(t)
+	case "feeds":
+		helpFeeds(t)
+	case "get":
+		helpGet(t)
 	default:
 		t.Fatalf("there is no helper %q", *benchHelper)
 	}

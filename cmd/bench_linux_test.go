@@ -42,6 +42,7 @@ func TestBench(t *testing.T) {
 	t.Run("fold", b.fold)
 	t.Run("claim", b.claim)
 	t.Run("process", b.process)
+	t.Run("poll", b.poll)
 	fmt.Print(b.table(), "load: ", firstLine("/proc/loadavg"), "\n")
 }
 

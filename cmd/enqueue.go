@@ -157,17 +157,9 @@ func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collect
 		return a.collectByHand(ctx, f, o)
 	}
 	got := &collected{}
-	progress := make(map[string]collect.Progress, len(f.sources))
-	for _, s := range f.sources {
-		p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(s.Name))
-		if err != nil {
-			return nil, err
-		}
-		if r := f.queue.Reach(s.Name); len(union(p.Seen, r)) > len(p.Seen) {
-			// A destination is new here, so what the others have seen is read again.
-			p.ETag, p.LastModified = "", ""
-		}
-		progress[s.Name] = p
+	progress, err := f.progress(ctx)
+	if err != nil {
+		return nil, err
 	}
 	// A source that has not changed would have no newest articles to show, nor any
 	// for a rule that was edited.
@@ -187,6 +179,28 @@ func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collect
 		got.batches = append(got.batches, b)
 	}
 	return got, nil
+}
+
+// progress returns how far each source was read.
+func (f *fleet) progress(ctx context.Context) (map[string]collect.Progress, error) {
+	read := make([]collect.Progress, len(f.sources))
+	err := atOnce(len(f.sources), func(i int) (err error) {
+		read[i], err = queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(f.sources[i].Name))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	progress := make(map[string]collect.Progress, len(f.sources))
+	for i, s := range f.sources {
+		p := read[i]
+		if r := f.queue.Reach(s.Name); len(union(p.Seen, r)) > len(p.Seen) {
+			// A destination is new here, so what the others have seen is read again.
+			p.ETag, p.LastModified = "", ""
+		}
+		progress[s.Name] = p
+	}
+	return progress, nil
 }
 
 // collectByHand makes articles of the addresses on the command line.
@@ -238,31 +252,28 @@ func (a *app) readURLs(from string) ([]string, error) {
 // save records how far each source was read. What waits goes first: once a source's
 // validators are saved, it may not be read again.
 func (c *collected) save(ctx context.Context, f *fleet, waiting []queue.Waiting) error {
-	for i, r := range c.results {
-		next := r.Next
+	return atOnce(len(c.results), func(i int) error {
+		r := c.results[i]
 		own := waitingOf(r.Source, waiting)
 		all, err := f.queue.KeepWaiting(ctx, c.batches[i], own)
 		if err != nil {
 			return err
 		}
-		next.Waiting = len(own) > 0
-		if !all {
-			next.ETag, next.LastModified = "", ""
-		}
-		seen := next.Seen
+		seen := r.Next.Seen
 		if len(r.Articles) > 0 {
 			seen = union(seen, f.queue.Reach(r.Source))
 		}
-		err = queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(r.Source), func(p *collect.Progress) error {
+		return queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(r.Source), func(p *collect.Progress) error {
+			next := r.Next
+			next.Waiting = len(own) > 0
+			if !all {
+				next.ETag, next.LastModified = "", ""
+			}
 			next.Seen = union(p.Seen, seen)
 			*p = next
 			return nil
 		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // union returns a with those of b that it lacks.

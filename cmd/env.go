@@ -42,7 +42,17 @@ func System() Env {
 	return Env{
 		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Hostname: os.Hostname, Now: time.Now,
-		HTTP: &http.Client{}, Dir: dir, Token: rand.Text,
+		HTTP: &http.Client{Transport: transport()}, Dir: dir, Token: rand.Text,
+	}
+}
+
+// transport is Go's default, but that it keeps as many connections to a host as
+// there are requests to one at a time; Go's keeps two. How long a connection may
+// take is for those to say who make requests.
+func transport() *http.Transport {
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConns: 100, MaxIdleConnsPerHost: 16,
+		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
 	}
 }
 

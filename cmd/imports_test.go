@@ -54,7 +54,7 @@ var thirdParties = []thirdParty{
 	{module: "cloud.google.com/go/firestore", by: []string{"queue/firestore"}},
 	{module: "github.com/go-json-experiment/json", by: []string{"queue", "queue/jsonstore", "queue/firestore", "queue/storetest"}},
 	{module: "github.com/google/uuid", by: []string{"dedupe", "queue/jsonstore"}},
-	{module: "github.com/mmcdole/gofeed", by: []string{"queue/collect"}},
+	{module: "github.com/mmcdole/gofeed", by: []string{"queue/collect"}, tests: true},
 	{module: "github.com/rivo/uniseg", by: []string{"poster"}},
 	{module: "github.com/robfig/cron/v3", by: []string{"queue", "cmd"}},
 	{module: "github.com/rogpeppe/go-internal", tests: true},

@@ -30,7 +30,11 @@ func (a *app) poll(ctx context.Context, f *fleet, names []string, progress map[s
 		}
 	})
 	bar.done()
-	slices.SortFunc(results, func(x, y collect.Result) int { return f.order(x.Source) - f.order(y.Source) })
+	order := make(map[string]int, len(f.sources))
+	for i, s := range f.sources {
+		order[s.Name] = i
+	}
+	slices.SortFunc(results, func(x, y collect.Result) int { return order[x.Source] - order[y.Source] })
 	return results, ctx.Err()
 }
 

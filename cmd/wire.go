@@ -233,11 +233,6 @@ func (f *fleet) destinationNames() []string {
 	return names
 }
 
-// order is the source's place in the config.
-func (f *fleet) order(source string) int {
-	return slices.IndexFunc(f.sources, func(s collect.Source) bool { return s.Name == source })
-}
-
 // known returns a usage error for the first name that is not in the config.
 func (f *fleet) known(flag string, names, all []string) error {
 	for _, n := range names {

@@ -36,12 +36,20 @@ func hasScheme(ref string) bool {
 }
 
 // image returns the address of an item's picture: the one it names, a thumbnail, an
-// attached picture, or the first in its text. Empty for none.
-func image(item *gofeed.Item, base *url.URL) string {
-	for _, found := range [...]func(*gofeed.Item) string{ownImage, thumbnail, attachedImage, textImage} {
-		if address := absolute(found(item), base); isWeb(address) && len(address) <= maxTitle {
+// attached picture, or the first in its texts. Empty for none.
+func image(item *gofeed.Item, base *url.URL, texts ...*longText) string {
+	for _, found := range [...]func(*gofeed.Item) string{ownImage, thumbnail, attachedImage} {
+		if address := imageAt(found(item), base); address != "" {
 			return address
 		}
+	}
+	return imageAt(textImage(texts), base)
+}
+
+// imageAt returns the address of a picture, empty if it is none on the web.
+func imageAt(ref string, base *url.URL) string {
+	if address := absolute(ref, base); isWeb(address) && len(address) <= maxTitle {
+		return address
 	}
 	return ""
 }
@@ -75,21 +83,50 @@ func attachedImage(item *gofeed.Item) string {
 	return ""
 }
 
-func textImage(item *gofeed.Item) string {
-	for _, text := range [...]string{item.Content, item.Description} {
+// textImage returns the first picture in the texts.
+func textImage(texts []*longText) string {
+	for _, t := range texts {
+		if !t.mayShow() {
+			continue
+		}
+		text := t.String()
 		if !strings.Contains(text, "<img") {
 			continue
 		}
 		z := html.NewTokenizer(strings.NewReader(text))
 		for z.Next() != html.ErrorToken {
-			if token := z.Token(); token.Data == "img" {
-				if src := attribute(token, "src"); src != "" {
-					return src
-				}
+			if name, more := z.TagName(); !more || string(name) != "img" {
+				continue
+			}
+			if src := imageSource(z, t.base()); src != "" {
+				return src
 			}
 		}
 	}
 	return ""
+}
+
+// imageSource returns the source of the picture whose tag was read up to its name,
+// resolved against base if there is one, as the feed parser does: its path is
+// always meant as that of a directory.
+func imageSource(z *html.Tokenizer, base *url.URL) string {
+	for {
+		key, value, more := z.TagAttr()
+		if string(key) == "src" {
+			src := string(value)
+			if u, err := url.Parse(strings.TrimLeft(src, " ")); err == nil && base != nil {
+				directory := *base
+				if directory.Path != "" && src != "" && !strings.HasSuffix(directory.Path, "/") {
+					directory.Path += "/"
+				}
+				src = directory.ResolveReference(u).String()
+			}
+			return strings.TrimSpace(src)
+		}
+		if !more {
+			return ""
+		}
+	}
 }
 
 // attribute returns an attribute of an HTML tag without the blanks around it.

@@ -3,7 +3,7 @@ package collect
 import (
 	"bytes"
 	"mime"
-	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,7 +13,10 @@ import (
 )
 
 // declaration finds the encoding that an XML declaration names (XML 1.0 §2.8).
-var declaration = regexp.MustCompile(`^(<\?xml[^>]{0,200}?encoding\s*=\s*["'])([A-Za-z][A-Za-z0-9._:-]{0,40})(["'])`)
+var declaration = pattern(`^(<\?xml[^>]{0,200}?encoding\s*=\s*["'])([A-Za-z][A-Za-z0-9._:-]{0,40})(["'])`)
+
+// longestDeclaration is more than the declaration's pattern can match.
+const longestDeclaration = 512
 
 // toUTF8 returns a document in UTF-8, and saying so, from whatever encoding it is
 // in: what its byte order mark says, else what it looks like, else what it
@@ -35,7 +38,26 @@ func toUTF8(body []byte, contentType string) []byte {
 		body = repaired(body)
 	}
 	body = bytes.TrimLeft(body, " \t\r\n\ufeff")
-	return declaration.ReplaceAll(body, []byte("${1}utf-8${3}"))
+	return declaringUTF8(body)
+}
+
+// declaresUTF8 reports whether a document declares it as nearly all do.
+func declaresUTF8(body []byte) bool {
+	const usual = `<?xml version="1.0" encoding="utf-8"`
+	return len(body) >= len(usual) && strings.EqualFold(string(body[:len(usual)]), usual)
+}
+
+// declaringUTF8 returns a document with UTF-8 in the place of the encoding that it
+// declares.
+func declaringUTF8(body []byte) []byte {
+	if !bytes.HasPrefix(body, []byte("<?xml")) || declaresUTF8(body) {
+		return body
+	}
+	found := declaration().FindSubmatchIndex(body[:min(len(body), longestDeclaration)])
+	if found == nil || strings.EqualFold(string(body[found[4]:found[5]]), "utf-8") {
+		return body
+	}
+	return slices.Concat(body[:found[4]], []byte("utf-8"), body[found[5]:])
 }
 
 // byMark returns the encoding that a byte order mark, or the zero bytes of an
@@ -52,7 +74,10 @@ func byMark(body []byte) encoding.Encoding {
 
 // labelled is the encoding that the document declares, or the server names.
 func labelled(start []byte, contentType string) string {
-	if found := declaration.FindSubmatch(start); found != nil {
+	if declaresUTF8(start) {
+		return "utf-8"
+	}
+	if found := declaration().FindSubmatch(start); found != nil {
 		return strings.ToLower(string(found[2]))
 	}
 	if _, params, err := mime.ParseMediaType(contentType); err == nil {

@@ -1,19 +1,18 @@
 package collect
 
 import (
-	"regexp"
 	"strings"
 	"time"
 )
 
 // timeOfDay finds the clock time in a date.
-var timeOfDay = regexp.MustCompile(`\d{1,2}:\d{1,2}(:\d{1,2}([.,]\d+)?)?\s*([aApP]\.?[mM]\.?)?`)
+var timeOfDay = pattern(`\d{1,2}:\d{1,2}(:\d{1,2}([.,]\d+)?)?\s*([aApP]\.?[mM]\.?)?`)
 
 // offsetAtEnd finds a numeric zone in a date without clock time.
-var offsetAtEnd = regexp.MustCompile(`\s[+-]\d{4}$`)
+var offsetAtEnd = pattern(`\s[+-]\d{4}$`)
 
 // abbreviation finds a zone that is given by its letters alone.
-var abbreviation = regexp.MustCompile(`^\(?([A-Za-z]{2,5})\)?$`)
+var abbreviation = pattern(`^\(?([A-Za-z]{2,5})\)?$`)
 
 // knownZones are the abbreviations that the feed parser resolves by itself, the
 // same on every machine: RFC 822 §5.1 and Europe's.
@@ -35,10 +34,13 @@ func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
 	}
 	t := *parsed
 	text = strings.TrimSpace(text)
+	if isComplete(text) {
+		return orUndated(t)
+	}
 	switch given, wall := splitZone(text); {
 	case given == "":
 		t = inZone(t.UTC(), zone)
-	case abbreviation.MatchString(given):
+	case abbreviation().MatchString(given):
 		name := strings.ToUpper(strings.Trim(given, "()"))
 		if strings.Contains(knownZones, " "+name+" ") {
 			break
@@ -53,12 +55,39 @@ func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
 	return orUndated(t)
 }
 
+// isComplete reports whether a date that was read has a time of day and a numeric
+// zone, as in RFC 3339.
+func isComplete(text string) bool {
+	const clock = len("2006-01-02T15:04:05")
+	if len(text) <= clock || text[4] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
+		return false
+	}
+	zone := strings.TrimLeft(text[clock:], ".0123456789")
+	return zone == "Z" || len(zone) == len("+09:00") && (zone[0] == '+' || zone[0] == '-') && zone[3] == ':'
+}
+
+// usualDate reads the date of RSS as nearly all feeds write it (RFC 822 with four
+// digits of the year, and a zone that is numeric or GMT), and no other.
+func usualDate(text string) (time.Time, bool) {
+	const shortest = len("Mon, 2 Jan 2006 15:04:05 GMT")
+	if len(text) < shortest || text[3] != ',' {
+		return time.Time{}, false
+	}
+	layout := time.RFC1123Z
+	if strings.HasSuffix(text, " GMT") {
+		layout = time.RFC1123
+	}
+	t, err := time.Parse(layout, text)
+	_, offset := t.Zone()
+	return t, err == nil && t.Year() > 0 && t.Nanosecond() == 0 && offset%60 == 0
+}
+
 // splitZone returns the part of a date that names its zone, empty if there is
 // none, and what stands before it.
 func splitZone(text string) (given, wall string) {
-	clock := timeOfDay.FindStringIndex(text)
+	clock := timeOfDay().FindStringIndex(text)
 	if clock == nil {
-		return strings.TrimSpace(offsetAtEnd.FindString(text)), text
+		return strings.TrimSpace(offsetAtEnd().FindString(text)), text
 	}
 	after := strings.TrimSpace(text[clock[1]:])
 	if after == "00" || strings.ContainsAny(after, "+-") || strings.ContainsFunc(after, isLetter) {

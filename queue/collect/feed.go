@@ -86,6 +86,8 @@ type feed struct {
 	opaque map[int]bool
 	// links are the items' addresses where the parser would choose another, or none.
 	links map[int]string
+	// texts were taken out of the document before the parser saw it.
+	texts texts
 }
 
 // parse reads a document as a feed. The parser cannot be interrupted: if ctx ends,
@@ -133,6 +135,17 @@ func parseFeed(ctx context.Context, body []byte, contentType string, limits Limi
 }
 
 func parseJSON(body []byte, limits Limits) (*feed, error) {
+	rest, taken := cutJSON(body)
+	if taken != nil {
+		if f, err := parseWholeJSON(rest, limits); err == nil {
+			f.texts = taken
+			return f, nil
+		}
+	}
+	return parseWholeJSON(body, limits)
+}
+
+func parseWholeJSON(body []byte, limits Limits) (*feed, error) {
 	if err := scanJSON(body, limits.Depth); err != nil {
 		return nil, err
 	}
@@ -152,10 +165,25 @@ func parseJSON(body []byte, limits Limits) (*feed, error) {
 }
 
 func parseXML(ctx context.Context, body []byte, limits Limits) (*feed, error) {
+	if c, sure := cutXML(body, limits.Depth); sure {
+		if f, err := parseRoot(c.root, c.document, c.abouts, limits); err == nil {
+			f.texts = c.texts
+			return f, nil
+		}
+	}
+	return parseWhole(ctx, body, limits)
+}
+
+// parseWhole has the parser read a document as it is.
+func parseWhole(ctx context.Context, body []byte, limits Limits) (*feed, error) {
 	root, abouts, err := scanXML(ctx, body, limits.Depth)
 	if err != nil {
 		return nil, err
 	}
+	return parseRoot(root, body, abouts, limits)
+}
+
+func parseRoot(root string, body []byte, abouts []string, limits Limits) (*feed, error) {
 	switch root {
 	case "rss", "rdf":
 		f, err := parseRSS(body, limits)
@@ -291,16 +319,17 @@ const (
 // article makes an article of one item of a feed. Its URL is empty if the item has
 // no address.
 func (f *feed) article(item *gofeed.Item, link string, s Source, doc *document) queue.Article {
-	summary := item.Description
+	description, content := f.texts.of(item.Description), f.texts.of(item.Content)
+	summary := description.String()
 	if strings.TrimSpace(summary) == "" {
-		summary = item.Content
+		summary = content.String()
 	}
 	a := queue.Article{
 		URL:        dedupe.StripTracking(absolute(link, doc.base), s.StripParams),
 		Title:      plainText(item.Title, maxTitle),
 		Summary:    plainText(summary, maxSummary),
 		Author:     f.author(item),
-		Image:      image(item, doc.base),
+		Image:      image(item, doc.base, content, description),
 		Categories: categories(item.Categories),
 		Source:     s.Name,
 		Published:  dateIn(item.Published, item.PublishedParsed, s.Zone),

@@ -140,7 +140,11 @@ func (c *Collector) open(path string) (*document, error) {
 		return nil, err
 	}
 	defer f.Close()
-	body, err := c.readAll(f)
+	length := int64(0)
+	if info, err := f.Stat(); err == nil {
+		length = info.Size()
+	}
+	body, err := c.readAll(f, length)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
@@ -190,7 +194,7 @@ func (c *Collector) get(ctx context.Context, location string, known validators) 
 	if resp.ContentLength > limits.Bytes {
 		return nil, fmt.Errorf("it is %s long; the limit is %s", size(resp.ContentLength), size(limits.Bytes))
 	}
-	if doc.body, err = c.readAll(resp.Body); err != nil {
+	if doc.body, err = c.readAll(resp.Body, resp.ContentLength); err != nil {
 		return nil, causeOr(ctx, err)
 	}
 	return doc, nil
@@ -263,9 +267,10 @@ func causeOr(ctx context.Context, err error) error {
 
 // readAll reads a whole document. Servers that compress without being asked, and
 // files that were compressed, are known by their first two bytes (RFC 1952 §2.3.1).
-func (c *Collector) readAll(r io.Reader) ([]byte, error) {
+// length is how long it says it is, if it is not negative.
+func (c *Collector) readAll(r io.Reader, length int64) ([]byte, error) {
 	limit := c.Limits.withDefaults().Bytes
-	body, err := readUpTo(r, limit)
+	body, err := readUpTo(r, limit, length)
 	if err != nil || !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		return body, err
 	}
@@ -273,11 +278,17 @@ func (c *Collector) readAll(r io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readUpTo(z, limit)
+	return readUpTo(z, limit, 0)
 }
 
-func readUpTo(r io.Reader, limit int64) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r, limit+1))
+// believedLength bounds how much memory is taken on somebody's word.
+const believedLength = 1 << 20
+
+// readUpTo reads all, which is to be no longer than limit and probably is of a length.
+func readUpTo(r io.Reader, limit, length int64) ([]byte, error) {
+	buffer := bytes.NewBuffer(make([]byte, 0, min(max(length, 0), believedLength)+bytes.MinRead))
+	_, err := buffer.ReadFrom(io.LimitReader(r, limit+1))
+	body := buffer.Bytes()
 	switch {
 	case int64(len(body)) > limit:
 		return nil, fmt.Errorf("it is longer than %s, which is the limit", size(limit))

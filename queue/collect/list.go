@@ -27,7 +27,7 @@ type line struct{ url, title string }
 // out. A list is at most 32 MiB and 10,000 addresses of UTF-8 text.
 func ReadList(r io.Reader) ([]string, error) {
 	limits := Limits{}.withDefaults()
-	body, err := readUpTo(r, limits.Bytes)
+	body, err := readUpTo(r, limits.Bytes, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -40,13 +39,13 @@ func monthOf(name string) time.Month {
 
 // The spellings of a day that name its year. A day without a year is no date.
 var (
-	yearFirst  = regexp.MustCompile(`(?:^|\D)(\d{4})\s*[-/.年]\s*(\d{1,2})\s*[-/.月]\s*(\d{1,2})日?`)
-	dayFirst   = regexp.MustCompile(`(?:^|[^\d:])(\d{1,2})(?:st|nd|rd|th|\.)?[\s-]*(?:de\s+)?(\p{L}{3,12})\.?,?[\s-]*(?:de\s+)?(\d{4}|\d{2})(?:[^\d:]|$)`)
-	monthFirst = regexp.MustCompile(`(\p{L}{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?:\D|$)`)
-	clock      = regexp.MustCompile(`(\d{1,2})\s*[:時]\s*(\d{1,2})(?:\s*[:分]\s*(\d{1,2})(?:[.,](\d{1,9}))?)?[分秒]?\s*(?:([aApP])\.?[mM]\b)?`)
-	offset     = regexp.MustCompile(`(?i)(?:^|\s|GMT|UTC|UT|Z)\s*([+-])(\d{1,2}):?(\d{2})?(?:\D|$)`)
-	zoneName   = regexp.MustCompile(`\b[A-Z][A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}\b`)
-	zoneLetter = regexp.MustCompile(`\b([A-Z]{1,5})\b`)
+	yearFirst  = pattern(`(?:^|\D)(\d{4})\s*[-/.年]\s*(\d{1,2})\s*[-/.月]\s*(\d{1,2})日?`)
+	dayFirst   = pattern(`(?:^|[^\d:])(\d{1,2})(?:st|nd|rd|th|\.)?[\s-]*(?:de\s+)?(\p{L}{3,12})\.?,?[\s-]*(?:de\s+)?(\d{4}|\d{2})(?:[^\d:]|$)`)
+	monthFirst = pattern(`(\p{L}{3,12})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?:\D|$)`)
+	clock      = pattern(`(\d{1,2})\s*[:時]\s*(\d{1,2})(?:\s*[:分]\s*(\d{1,2})(?:[.,](\d{1,9}))?)?[分秒]?\s*(?:([aApP])\.?[mM]\b)?`)
+	offset     = pattern(`(?i)(?:^|\s|GMT|UTC|UT|Z)\s*([+-])(\d{1,2}):?(\d{2})?(?:\D|$)`)
+	zoneName   = pattern(`\b[A-Z][A-Za-z]+(?:/[A-Za-z0-9_+-]+){1,2}\b`)
+	zoneLetter = pattern(`\b([A-Z]{1,5})\b`)
 )
 
 // zoneHours are the zones that RFC 822 §5.1 defines, and those that have one
@@ -70,7 +69,7 @@ func readDate(text string, zone *time.Location) (time.Time, bool) {
 	}
 	var hour, minute, second, nanos int
 	rest := ""
-	if at := clock.FindStringSubmatchIndex(text); at != nil {
+	if at := clock().FindStringSubmatchIndex(text); at != nil {
 		part := func(n int) string {
 			if at[2*n] < 0 {
 				return ""
@@ -93,14 +92,14 @@ func readDate(text string, zone *time.Location) (time.Time, bool) {
 
 // readDay finds the day in a date.
 func readDay(text string) (year int, month time.Month, day int, ok bool) {
-	if f := yearFirst.FindStringSubmatch(text); f != nil {
+	if f := yearFirst().FindStringSubmatch(text); f != nil {
 		year, month, day = number(f[1]), time.Month(number(f[2])), number(f[3])
-	} else if f := dayFirst.FindStringSubmatch(text); f != nil && monthOf(f[2]) != 0 {
+	} else if f := dayFirst().FindStringSubmatch(text); f != nil && monthOf(f[2]) != 0 {
 		year, month, day = number(f[3]), monthOf(f[2]), number(f[1])
 		if len(f[3]) == 2 {
 			year = century(year)
 		}
-	} else if f := monthFirst.FindStringSubmatch(text); f != nil {
+	} else if f := monthFirst().FindStringSubmatch(text); f != nil {
 		year, month, day = number(f[3]), monthOf(f[1]), number(f[2])
 	}
 	valid := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -128,19 +127,19 @@ func twelveHours(text string, hour int, half string) int {
 // zoneOf returns the zone that stands behind a clock time, or the one that holds
 // where none does.
 func zoneOf(text string, otherwise *time.Location) *time.Location {
-	if name := zoneName.FindString(text); name != "" {
+	if name := zoneName().FindString(text); name != "" {
 		if place, err := time.LoadLocation(name); err == nil {
 			return place
 		}
 	}
-	if f := offset.FindStringSubmatch(text); f != nil {
+	if f := offset().FindStringSubmatch(text); f != nil {
 		seconds := number(f[2])*3600 + number(f[3])*60
 		if f[1] == "-" {
 			seconds = -seconds
 		}
 		return time.FixedZone("", seconds)
 	}
-	for _, name := range zoneLetter.FindAllString(text, -1) {
+	for _, name := range zoneLetter().FindAllString(text, -1) {
 		if hours, ok := zoneHours[name]; ok {
 			return time.FixedZone(name, int(hours*3600))
 		}

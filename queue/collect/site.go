@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -161,13 +160,13 @@ func isFeedLink(token html.Token) bool {
 }
 
 var (
-	commentsTitle   = regexp.MustCompile(`(?i)\bcomments?\W*(feed|rss|atom|$)|コメント(の)?(フィード|RSS|$)|kommentar-feed|\bcommentaires\b|\bcomentarios\b`)
-	commentsAddress = regexp.MustCompile(`(?i)[/=]comments?([-_.](rss2?|atom|xml|feed))*(/|$|[?&#])`)
+	commentsTitle   = pattern(`(?i)\bcomments?\W*(feed|rss|atom|$)|コメント(の)?(フィード|RSS|$)|kommentar-feed|\bcommentaires\b|\bcomentarios\b`)
+	commentsAddress = pattern(`(?i)[/=]comments?([-_.](rss2?|atom|xml|feed))*(/|$|[?&#])`)
 )
 
 // isComments reports whether a feed is of comments, not of articles.
 func isComments(href, title string) bool {
-	return commentsTitle.MatchString(title) || commentsAddress.MatchString(href)
+	return commentsTitle().MatchString(title) || commentsAddress().MatchString(href)
 }
 
 // Title returns the title of a web page: what it calls itself where it is shared
