@@ -22,9 +22,9 @@ func mounted(t *testing.T, dir string, size int) bool {
 	return true
 }
 
-// readOnly makes a directory read-only with all that is in it, or tells that it cannot be
+// mountedReadOnly makes a directory read-only with all that is in it, or tells that it cannot be
 // done here.
-func readOnly(t *testing.T, dir string) bool {
+func mountedReadOnly(t *testing.T, dir string) bool {
 	t.Helper()
 	if os.Getuid() != 0 || syscall.Mount(dir, dir, "", syscall.MS_BIND, "") != nil {
 		return false

@@ -5,7 +5,7 @@ package cmd_test
 import "testing"
 
 // readOnly tells that it cannot be done here.
-func readOnly(*testing.T, string) bool { return false }
+func mountedReadOnly(*testing.T, string) bool { return false }
 
 func playFullDisk(t *testing.T, _ dedupeCase, _ dedupeWant) {
 	t.Skip("a small disk cannot be mounted here")

@@ -178,7 +178,7 @@ func playBrokenState(t *testing.T, c dedupeCase, want dedupeWant) {
 			require.NoError(t, os.Remove(posted))
 			require.NoError(t, os.Mkdir(posted, 0o700))
 		case v.State == "read-only":
-			if !readOnly(t, filepath.Join(s.dir, "state")) {
+			if !mountedReadOnly(t, filepath.Join(s.dir, "state")) {
 				continue
 			}
 		}
