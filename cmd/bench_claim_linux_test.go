@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -84,27 +85,24 @@ func benchEntry(destination, webhook, name string) queue.Entry {
 	}
 }
 
-// benchClaim claims an entry as a run of the program does, with a message of the
-// usual size.
-func benchClaim(e queue.Entry) (queue.Entry, error) {
-	now := time.Now().UTC().Truncate(time.Millisecond)
+// benchMessage is a message of the usual size, which a run of the program makes before
+// it claims.
+func benchMessage(t *testing.T, e queue.Entry) poster.Message {
+	t.Helper()
 	text := e.Article.Title + "\n" + e.Article.URL
 	body, err := json.Marshal(map[string]any{
 		"id": e.ID, "text": text, "url": e.Article.URL, "title": e.Article.Title, "summary": "", "source": e.Article.Source,
 		"destination": e.Destination, "categories": []string{}, "author": "", "image": "", "published_at": e.Article.Published,
 	})
-	if err != nil {
-		return e, err
-	}
-	claim := queue.Claim{Token: rand.Text(), By: "owner-host:4242:0a1b2c3d-4026531836-123456", At: now, LeaseUntil: now.Add(queue.Lease)}
-	return queue.TakeClaim(e, now, false, 0, claim, poster.Message{ID: e.ID, Text: text, Body: body})
+	require.NoError(t, err)
+	return poster.Message{ID: e.ID, Text: text, Body: body}
 }
 
 // claims is a ledger with entries enough for all turns.
 type claims struct {
-	store *jsonstore.Store
-	ids   []string
-	bare  *bareWriter
+	store    *jsonstore.Store
+	messages []poster.Message // of each entry, by whose ID it goes
+	bare     *bareWriter
 }
 
 func (b *bench) newClaims(t *testing.T) *claims {
@@ -120,7 +118,7 @@ func (b *bench) newClaims(t *testing.T) *claims {
 	const trial = 100
 	for i := range trial + (1+claimTurns**reps)*(aloneClaims+togetherClaims) {
 		e := benchEntry("manga-x", benchWebhook, fmt.Sprint("claim-", i))
-		l.ids, all = append(l.ids, e.ID), append(all, queue.Candidate{Entry: e})
+		l.messages, all = append(l.messages, benchMessage(t, e)), append(all, queue.Candidate{Entry: e})
 	}
 	_, err = l.store.Insert(t.Context(), all)
 	require.NoError(t, err)
@@ -143,8 +141,8 @@ func written(t *testing.T, path string) int {
 // rate makes so many claims and returns how many that is per second.
 func (l *claims) rate(t *testing.T, workers, n int) float64 {
 	t.Helper()
-	ids := l.ids[:n]
-	l.ids = l.ids[n:]
+	messages := l.messages[:n]
+	l.messages = l.messages[n:]
 	syscall.Sync()
 	took := stopwatch(func() {
 		var next atomic.Int64
@@ -152,7 +150,7 @@ func (l *claims) rate(t *testing.T, workers, n int) float64 {
 		for range workers {
 			all.Go(func() {
 				for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-					if _, err := l.store.Update(t.Context(), ids[i], benchClaim); err != nil {
+					if err := benchClaim(t.Context(), l.store, messages[i]); err != nil {
 						t.Error(err)
 						return
 					}
@@ -162,6 +160,16 @@ func (l *claims) rate(t *testing.T, workers, n int) float64 {
 		all.Wait()
 	})
 	return float64(n) / took
+}
+
+// benchClaim claims the entry of a message as a run of the program does.
+func benchClaim(ctx context.Context, s *jsonstore.Store, m poster.Message) error {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	claim := queue.Claim{Token: rand.Text(), By: "owner-host:4242:0a1b2c3d-4026531836-123456", At: now, LeaseUntil: now.Add(queue.Lease)}
+	_, err := s.Update(ctx, m.ID, func(e queue.Entry) (queue.Entry, error) {
+		return queue.TakeClaim(e, now, false, 0, claim, m)
+	})
+	return err
 }
 
 // bareWriter writes as many bytes as a claim does, and does nothing else.

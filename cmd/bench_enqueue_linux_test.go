@@ -266,8 +266,7 @@ func (b *bench) finishEntries(t *testing.T, state string, n int, done string) {
 	require.NoError(t, err)
 	var lines []string
 	for _, c := range all {
-		_, err := s.Update(ctx, c.Entry.ID, benchClaim)
-		require.NoError(t, err)
+		require.NoError(t, benchClaim(ctx, s, benchMessage(t, c.Entry)))
 		e, err := s.Update(ctx, c.Entry.ID, func(e queue.Entry) (queue.Entry, error) {
 			return queue.Settle(e, time.Now(), e.Claim.Token, queue.Attempt{Receipt: poster.Receipt{RemoteID: "1"}})
 		})

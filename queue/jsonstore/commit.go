@@ -117,6 +117,7 @@ func (s *Store) leadFor(ctx context.Context, own *op) {
 	s.mu.Lock()
 	ops := s.pending
 	s.pending = nil
+	s.together = len(ops) > 1
 	if err != nil && !errors.Is(err, queue.ErrLocked) {
 		// It was this goroutine's own context, and is no matter of the others.
 		s.pending = slices.DeleteFunc(ops, func(o *op) bool { return o == own })
@@ -144,13 +145,14 @@ func (s *Store) leadFor(ctx context.Context, own *op) {
 
 // gather lets others run as long as that brings more steps. Workers that were woken
 // together want their next step together, and without this the first of them would
-// go alone and the others wait for its sync.
+// go alone and the others wait for its sync. A worker that was alone the last time
+// goes at once.
 func (s *Store) gather() {
 	for before := 0; ; {
 		s.mu.Lock()
-		now := len(s.pending)
+		now, alone := len(s.pending), !s.together
 		s.mu.Unlock()
-		if now == before {
+		if now == before || now == 1 && alone {
 			return
 		}
 		before = now
