@@ -5,10 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 )
 
 // limited is a run of the program that may not make a file longer than so many blocks
@@ -81,15 +81,15 @@ func readOnly(t *testing.T, dir string) (writable func()) {
 		t.Cleanup(func() { modes(0o600, 0o700) })
 		return func() { modes(0o600, 0o700) }
 	}
-	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
+	if err := syscall.Mount(dir, dir, "", syscall.MS_BIND, ""); err != nil {
 		if os.Getenv(mustMount) != "" {
 			t.Fatal("a directory cannot be mounted: ", err)
 		}
 		t.Skip("skipped: a directory cannot be mounted here: ", err)
 	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
-	require.NoError(t, unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-	return func() { require.NoError(t, unix.Mount("", dir, "", unix.MS_BIND|unix.MS_REMOUNT, "")) }
+	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
+	require.NoError(t, syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	return func() { require.NoError(t, syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT, "")) }
 }
 
 // mustMount says that a test which cannot mount what it needs fails, rather than being
