@@ -80,12 +80,6 @@ var dedupeCases = map[string]func(*testing.T, dedupeCase, dedupeWant){
 	"volatile-param":              nil,
 }
 
-// notYetPlayed are scenarios that need what this version refuses.
-var notYetPlayed = map[string]string{
-	"guid-reused":            "guid: true",
-	"slug-changed-guid-kept": "guid: true",
-}
-
 // decidedOtherwise is what is queued where the scenario leaves the choice to the
 // program, as destination and address for each run.
 var decidedOtherwise = map[string][][]string{
@@ -106,9 +100,6 @@ func TestHowOthersAnnouncedTwice(t *testing.T) {
 			t.Parallel()
 			play, ok := dedupeCases[name]
 			require.True(t, ok, "no way to play it")
-			if what := notYetPlayed[name]; what != "" {
-				t.Skip(what + " is not available in this version")
-			}
 			var c dedupeCase
 			var want dedupeWant
 			readCase(t, name, "input.json", &c)

@@ -70,7 +70,7 @@ func (f *fleet) listed(ctx context.Context, res collect.Result, url string) (*qu
 	if err != nil {
 		return nil, err
 	}
-	articles := res.Articles
+	articles := queue.Identified(res.Articles, site)
 	for _, w := range waiting {
 		articles = append(articles, w.Article)
 	}

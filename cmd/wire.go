@@ -71,7 +71,7 @@ func (f *fleet) addSource(s config.Source) {
 		}
 	}
 	f.queue.Sources = append(f.queue.Sources, queue.Source{
-		Name: s.Name, Site: site, MaxAge: s.MaxAge, Brake: s.Brake, Ready: s.Ready,
+		Name: s.Name, Site: site, MaxAge: s.MaxAge, Brake: s.Brake, Ready: s.Ready, GUID: s.GUID,
 		FirstRun: s.FirstRun.Within, FirstRunAll: s.FirstRun.All,
 	})
 }

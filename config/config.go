@@ -105,6 +105,9 @@ type Source struct {
 	StripParams []string
 	// Hosts are other host names of the same site.
 	Hosts []string
+	// GUID says that one guid is one article, whatever its address. True if the file
+	// says nothing.
+	GUID bool
 	// Timezone is for dates that name no zone. The fleet's if none is given.
 	Timezone *time.Location
 }

@@ -58,15 +58,15 @@ func TestLoadReadsEverythingAConfigCanSay(t *testing.T) {
 		},
 		{
 			Name: "site-2", Kind: "site", Location: "http://example.com", MaxAge: 7 * 24 * time.Hour,
-			Brake: 20, Timezone: c.Timezone,
+			Brake: 20, Timezone: c.Timezone, GUID: true,
 		},
 		{
 			Name: "by_hand", Kind: "list", Location: filepath.Join(dir, "urls.txt"), MaxAge: 36 * time.Hour,
-			Brake: 20, Timezone: c.Timezone,
+			Brake: 20, Timezone: c.Timezone, GUID: true,
 		},
 		{
 			Name: "file", Kind: "feed", Location: filepath.Join(dir, "feeds", "a.xml"), MaxAge: 7 * 24 * time.Hour,
-			FirstRun: config.FirstRun{Within: 7 * 24 * time.Hour}, Brake: 7, Timezone: c.Timezone,
+			FirstRun: config.FirstRun{Within: 7 * 24 * time.Hour}, Brake: 7, Timezone: c.Timezone, GUID: true,
 		},
 	}, c.Sources)
 

@@ -38,7 +38,6 @@ func (p *parser) destination(n *node, seen names) Destination {
 	}
 	s.quiet(&d.Quiet)
 	d.MaxPerDay = s.count("max_per_day", 0)
-	s.later()
 	return d
 }
 

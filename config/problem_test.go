@@ -163,19 +163,6 @@ func TestWhatIsWrongWithTheEnvironmentIsPlaced(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotAvailableYetIsRefused(t *testing.T) {
-	t.Parallel()
-	for text, what := range map[string]string{
-		source("    guid: true\n"): "4:5: guid: true",
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			_, err := parse(text, nil)
-			require.EqualError(t, err, "bot.yaml:"+what+" is not available in this version")
-		})
-	}
-}
-
 func TestTenMistakesAreTenProblemsInTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(filepath.Join("testdata", "bad.yaml"))

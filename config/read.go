@@ -214,10 +214,13 @@ func flag(name string, n *node) (bool, *Problem) {
 }
 
 // flag reads true or false. False if the key is not there.
-func (s *section) flag(key string) bool {
+func (s *section) flag(key string) bool { return s.flagOr(key, false) }
+
+// flagOr reads true or false, or returns otherwise.
+func (s *section) flagOr(key string, otherwise bool) bool {
 	n := s.take(key)
 	if n == nil {
-		return false
+		return otherwise
 	}
 	b, problem := flag(key, n)
 	if problem != nil {

@@ -48,7 +48,6 @@ func (p *parser) rule(n *node, seen names, sources, destinations []string) Rule 
 	s.announce(&rule)
 	rule.Per = s.oneOf("per", "article", "source", "category")
 	rule.Shadow = s.oneOf("mode", "live", "shadow") == "shadow"
-	s.later()
 	s.finish()
 	return rule
 }

@@ -30,8 +30,7 @@ func (p *parser) source(n *node, seen names, zone *time.Location) Source {
 	}
 	source.Kind, source.Location = s.location()
 	source.Ready = s.flag("ready")
-	s.flag("guid")
-	s.later()
+	source.GUID = s.flagOr("guid", true)
 	s.finish()
 	return source
 }

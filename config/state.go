@@ -13,7 +13,6 @@ func (p *parser) state(n *node, begin place) State {
 
 		Project: s.text("project", ""), Database: s.text("database", ""), Fleet: s.text("fleet", ""),
 	}
-	s.later()
 	s.finish()
 	return state
 }

@@ -90,12 +90,14 @@ type Decision struct {
 	// looked at, or has none.
 	also                []string
 	ownAliases, ownKeys int // without those
+	// byGUID: the source's guids tell its articles apart, beside their addresses.
+	byGUID bool
 	// The rest is set for rules that do not announce each article once. keys are the
 	// entry's own key and its aliases, without a bucket, skips the keys under which
 	// it is recorded as decided against, and occurrence tells it from others that
-	// are counted.
-	keys, skips []dedupe.Key
-	occurrence  string
+	// are counted. twin tells it by the article's guid. Empty: it has none.
+	keys, skips      []dedupe.Key
+	occurrence, twin string
 }
 
 // Add decides of every article, for every rule and destination it meets, whether
@@ -109,8 +111,8 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 	}
 	var added Added
 	for _, b := range batches {
-		b.Articles = b.listed(sources[b.Source].Site)
-		q.match(&added, b, sources[b.Source].Site, o)
+		b.Articles = b.ordered(sources[b.Source])
+		q.match(&added, b, sources[b.Source], o)
 	}
 	decisions := added.Decisions
 	oldestFirst(decisions)
@@ -157,7 +159,7 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 // batch meets, whatever the ledger knows. Empty to: every destination.
 func (q *Queue) Matches(b Batch, to []string) []Decision {
 	var added Added
-	q.match(&added, b, q.SiteOf(b.Source), AddOptions{To: to})
+	q.match(&added, b, q.sourceNamed(b.Source), AddOptions{To: to})
 	return added.Decisions
 }
 
@@ -190,7 +192,7 @@ func (q *Queue) takers(source string, o AddOptions) []taker {
 }
 
 // match lists the decisions that a batch asks for.
-func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
+func (q *Queue) match(added *Added, b Batch, source Source, o AddOptions) {
 	all := q.takers(b.Source, o)
 	added.Decisions = slices.Grow(added.Decisions, len(b.Articles)*len(all))
 	// The last of a document is its oldest.
@@ -198,9 +200,9 @@ func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
 		for _, one := range all {
 			switch {
 			case one.rule == nil:
-				added.Decisions = append(added.Decisions, q.decision(a, nil, one.d, q.siteOf(a.URL)))
+				added.Decisions = append(added.Decisions, q.decision(a, nil, one.d, Source{Site: q.siteOf(a.URL)}))
 			case one.rule.takes(a):
-				added.Decisions = append(added.Decisions, q.decision(a, one.rule, one.d, site))
+				added.Decisions = append(added.Decisions, q.decision(a, one.rule, one.d, source))
 			default:
 				added.filter(one.rule.Name)
 			}
@@ -209,8 +211,9 @@ func (q *Queue) match(added *Added, b Batch, site dedupe.Site, o AddOptions) {
 }
 
 // decision gives an article its identity at one destination.
-func (q *Queue) decision(a Article, rule *Rule, d Destination, site dedupe.Site) Decision {
-	dec := Decision{Entry: Entry{Destination: d.Name, Article: a}, rule: rule}
+func (q *Queue) decision(a Article, rule *Rule, d Destination, source Source) Decision {
+	site := source.Site
+	dec := Decision{Entry: Entry{Destination: d.Name, Article: a}, rule: rule, byGUID: source.GUID}
 	if rule != nil {
 		dec.Entry.Rule = rule.Name
 	}
@@ -263,9 +266,9 @@ func oldestFirst(decisions []Decision) {
 
 func candidates(decisions []Decision) []Candidate {
 	all := make([]Candidate, 0, len(decisions))
-	for _, d := range decisions {
-		if d.Verdict == "" {
-			all = append(all, Candidate{Entry: d.Entry, Aliases: d.aliases})
+	for i := range decisions {
+		if d := &decisions[i]; d.Verdict == "" {
+			all = append(all, d.candidate())
 		}
 	}
 	return all
@@ -311,7 +314,7 @@ func (q *Queue) insert(ctx context.Context, decisions []Decision, list []Candida
 	for i := range decisions {
 		if d := &decisions[i]; d.Entry.Status != "" {
 			fresh = append(fresh, d)
-			list = append(list, Candidate{Entry: d.Entry, Aliases: d.aliases})
+			list = append(list, d.candidate())
 		}
 	}
 	if len(list) == 0 {
@@ -347,6 +350,9 @@ func (d *Decision) known(k Known) {
 	}
 	if k.Rule != "" && k.Rule != d.Entry.Rule {
 		d.Reason += " by rule " + k.Rule
+	}
+	if k.RenamedFrom != "" {
+		d.Reason += ", as " + k.RenamedFrom + ", which has the same guid"
 	}
 }
 

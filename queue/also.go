@@ -91,7 +91,7 @@ func (q *Queue) judgeAlso(ctx context.Context, decisions []Decision) error {
 	for i := range decisions {
 		if d := &decisions[i]; d.Verdict == VerdictQueued && d.also != nil {
 			also = append(also, d)
-			list = append(list, Candidate{Entry: d.Entry, Aliases: d.aliases})
+			list = append(list, d.candidate())
 		}
 	}
 	if len(list) == 0 {

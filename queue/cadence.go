@@ -32,6 +32,15 @@ type counted struct {
 	Seen map[string]int64 `json:"seen,omitempty"`
 }
 
+// of returns what is known of the decision's occurrence, maybe under another address
+// of its article. Zero: nothing.
+func (c counted) of(d *Decision) int64 {
+	if known := c.Seen[d.occurrence]; known != 0 || d.twin == "" {
+		return known
+	}
+	return c.Seen[d.twin]
+}
+
 func (c counted) clone() counted { return counted{maps.Clone(c.Ordinals), maps.Clone(c.Seen)} }
 
 // countBook names that record. It goes by the webhook, which is what a destination
@@ -101,6 +110,12 @@ func (d *Decision) identify(to Destination, canonical string, elsewhere []string
 	case d.rule.Cadence.Timed() && a.Published.IsZero():
 		d.occurrence = hashOf(thing, canonical)
 	}
+	if guid := dedupe.GUID(a.GUID); d.byGUID && d.occurrence != "" && guid != "" {
+		if d.rule.perArticle() {
+			thing = ""
+		}
+		d.twin = hashOf("guid", thing, a.Source, a.Published.Format(time.RFC3339Nano), guid)
+	}
 	d.setBucket("")
 }
 
@@ -163,7 +178,8 @@ func (q *Queue) recall(ctx context.Context, decisions []Decision, now time.Time)
 	var candidates []Candidate
 	ask := func(d *Decision, keys []dedupe.Key) {
 		asked = append(asked, d)
-		candidates = append(candidates, Candidate{Entry: Entry{ID: keys[0].ID(), Key: keys[0]}, Aliases: keys[1:]})
+		as := Decision{Entry: Entry{ID: keys[0].ID(), Key: keys[0], Article: d.Entry.Article}, aliases: keys[1:], byGUID: d.byGUID}
+		candidates = append(candidates, as.candidate())
 	}
 	for i := range decisions {
 		d := &decisions[i]
@@ -176,7 +192,7 @@ func (q *Queue) recall(ctx context.Context, decisions []Decision, now time.Time)
 			if err != nil {
 				return nil, err
 			}
-			known = book.Seen[d.occurrence]
+			known = book.of(d)
 		}
 		d.bucket(known, now, q.zone())
 		if d.Verdict != "" {
@@ -247,7 +263,7 @@ func (q *Queue) count(ctx context.Context, decisions []Decision, books counts, n
 			continue
 		}
 		name := countBook(d.rule.Name, d.keys[0].Webhook)
-		if books[name].Seen[d.occurrence] != 0 {
+		if books[name].of(d) != 0 {
 			continue
 		}
 		if fresh[name] == nil {
@@ -288,7 +304,7 @@ func (q *Queue) count(ctx context.Context, decisions []Decision, books counts, n
 // number returns what the decision's occurrence is known as, from now on if it is
 // new.
 func (c *counted) number(d *Decision, now time.Time) int64 {
-	if known := c.Seen[d.occurrence]; known != 0 {
+	if known := c.of(d); known != 0 {
 		return known
 	}
 	if c.Seen == nil {
@@ -302,6 +318,9 @@ func (c *counted) number(d *Decision, now time.Time) int64 {
 		thing := hashOf(d.keys[0].URL)
 		c.Ordinals[thing]++
 		c.Seen[d.occurrence] = int64(c.Ordinals[thing])
+	}
+	if d.twin != "" {
+		c.Seen[d.twin] = c.Seen[d.occurrence]
 	}
 	return c.Seen[d.occurrence]
 }

@@ -66,7 +66,7 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 	}
 	x.gate("source", len(found) > 0, "%s", listing(names))
 
-	dec := q.decision(Article{URL: url}, nil, *d, q.siteOf(url))
+	dec := q.decision(Article{URL: url}, nil, *d, Source{Site: q.siteOf(url)})
 	matched, batch := q.matching(d, found)
 	if matched != nil {
 		dec = *matched
@@ -86,7 +86,7 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 		return x.end("not announced by rule %s: %s", x.Rule, dec.Verdict)
 	}
 
-	known, err := q.Store.Lookup(ctx, []Candidate{{Entry: dec.Entry, Aliases: dec.aliases}})
+	known, err := q.Store.Lookup(ctx, []Candidate{dec.candidate()})
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (q *Queue) explainPage(ctx context.Context, x *Explanation, d *Destination,
 	}
 	q.alsoAt(&dec, q.addresses(&dec, page, source.Site))
 	if dec.also != nil {
-		known, err := q.Store.Lookup(ctx, []Candidate{{Entry: dec.Entry, Aliases: dec.aliases}})
+		known, err := q.Store.Lookup(ctx, []Candidate{dec.candidate()})
 		if err != nil {
 			return false, err
 		}
@@ -171,6 +171,9 @@ func (q *Queue) explainKnown(ctx context.Context, x *Explanation, d *Destination
 	what := fmt.Sprintf("entry %s is %s", k.ID, k.Status)
 	if k.URLOnly {
 		what = "an older record without a webhook has this address"
+	}
+	if k.RenamedFrom != "" {
+		what += fmt.Sprintf(", of the same article as %s: source %s gave both the guid %q", k.RenamedFrom, e.Article.Source, e.Article.GUID)
 	}
 	if e.Reason != "" {
 		what += ": " + e.Reason

@@ -20,7 +20,7 @@ func (q *Queue) AddPosted(ctx context.Context, urls, to []string) (Added, error)
 			if len(to) > 0 && !slices.Contains(to, d.Name) {
 				continue
 			}
-			dec := q.decision(Article{URL: url}, nil, d, q.siteOf(url))
+			dec := q.decision(Article{URL: url}, nil, d, Source{Site: q.siteOf(url)})
 			if dec.Verdict == "" {
 				dec.Verdict = VerdictQueued
 				dec.Entry = posted(dec.Entry, now, poster.Receipt{})

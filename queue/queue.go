@@ -46,6 +46,9 @@ type Source struct {
 	Brake int
 	// Ready: an article is queued only once its page answers 200.
 	Ready bool
+	// GUID: an article that has the guid of a known one is that one under a new
+	// address, within the bounds of Renamed.
+	GUID bool
 }
 
 // Destination is one account or channel that announcements go to.

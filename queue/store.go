@@ -33,7 +33,7 @@ type Store interface {
 	Lookup(ctx context.Context, candidates []Candidate) ([]Known, error)
 
 	// Insert adds the entry of each candidate of which the ledger knows none of
-	// its keys, and tells index by index what was known of the others. It is the
+	// its keys and origins, and tells index by index what was known of the others. It is the
 	// one place where duplicates are found. Candidates are independent, and the
 	// same call may be made again. When it returns, all it added is durable.
 	Insert(ctx context.Context, candidates []Candidate) ([]Known, error)
@@ -87,6 +87,10 @@ type Candidate struct {
 	// announcement: an earlier webhook of the same account, another host of the
 	// same site, the URL-only form of older records. They are not stored.
 	Aliases []dedupe.Key
+	// Origins are those under which the ledger may know the article by another
+	// address: an entry with one of them stands in the way if Renamed says so. The
+	// entry's own is the first. Empty: addresses alone decide.
+	Origins []dedupe.Origin
 }
 
 // Known is what the ledger already has of a candidate. The zero value: nothing,
@@ -100,6 +104,9 @@ type Known struct {
 	Rule string
 	// URLOnly: the entry in the way knows only the address.
 	URLOnly bool
+	// RenamedFrom is the address of the entry in the way, if that is known by its
+	// origin: the article has another one now. Empty: it is known by a key.
+	RenamedFrom string
 }
 
 // New reports whether nothing was known.

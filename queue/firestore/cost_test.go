@@ -88,6 +88,25 @@ func (m *meter) take() cost {
 	return c
 }
 
+// costOfGUIDs counts what is added for an article with a guid.
+func costOfGUIDs(t *testing.T, s *firestore.Store, m *meter) {
+	t.Helper()
+	candidate := func(n int) []queue.Candidate {
+		e := storetest.Entry("guids", n)
+		e.Article.GUID, e.Status, e.DueAt = "g", queue.Skipped, time.Time{}
+		return []queue.Candidate{{Entry: e, Aliases: []dedupe.Key{e.Key.URLOnly()}, Origins: []dedupe.Origin{e.Origin()}}}
+	}
+	_, err := s.Lookup(t.Context(), candidate(1))
+	require.NoError(t, err)
+	_, err = s.Insert(t.Context(), candidate(1))
+	require.NoError(t, err)
+	require.Equal(t, cost{reads: 6, writes: 2}, m.take(), "a new article with a guid is looked up and inserted")
+	known, err := s.Lookup(t.Context(), candidate(2))
+	require.NoError(t, err)
+	require.NotEmpty(t, known[0].RenamedFrom)
+	require.Equal(t, cost{reads: 4}, m.take(), "an article under a new address")
+}
+
 // TestCost counts what docs/firestore.md says each step costs.
 func TestCost(t *testing.T) {
 	t.Parallel()
@@ -111,6 +130,7 @@ func TestCost(t *testing.T) {
 	_, err = s.Insert(ctx, announce)
 	require.NoError(t, err)
 	require.Equal(t, cost{reads: 4, writes: 1}, m.take(), "a new article is looked up and inserted")
+	costOfGUIDs(t, s, m)
 	for range s.Due(ctx, storetest.Now().Add(time.Hour)) {
 	}
 	_, err = claim(ctx, s, e.ID, "worker")

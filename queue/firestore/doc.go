@@ -4,6 +4,7 @@
 //	bot_fleets/FLEET                   what this ledger is, and that it was opened
 //	bot_fleets/FLEET/bot_entries/ID    one entry
 //	bot_fleets/FLEET/bot_books/NAME    one small record
+//	bot_fleets/FLEET/bot_origins/ID    the entries of one article, by its source's guid
 //
 // A document is only ever created if it is absent, or replaced if it is still as it
 // was read (a precondition on its update time). Each write carries a fresh token.

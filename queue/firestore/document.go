@@ -184,6 +184,4 @@ func compareKey(snap *firestore.DocumentSnapshot, key string) error {
 	return nil
 }
 
-func knownOf(e queue.Entry) queue.Known {
-	return queue.Known{ID: e.ID, Status: e.Status, Rule: e.Rule, URLOnly: e.URLOnly()}
-}
+func knownOf(e queue.Entry) queue.Known { return queue.KnownAs(e, false) }

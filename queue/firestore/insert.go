@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"bot/dedupe"
 	"bot/queue"
 
 	"cloud.google.com/go/firestore"
@@ -18,10 +19,11 @@ const (
 )
 
 // Insert implements queue.Store. That an entry's own document is not there is
-// decided by the write that creates it; that no alias is there, by a read just
-// before.
+// decided by the write that creates it, and that its article is not there under
+// another address, by a write of the same commit; that no alias is there, by a read
+// just before.
 func (s *Store) Insert(ctx context.Context, candidates []queue.Candidate) ([]queue.Known, error) {
-	known, fresh, err := s.lookup(ctx, candidates)
+	known, fresh, by, err := s.lookup(ctx, candidates)
 	if err != nil || len(fresh) == 0 {
 		return known, err
 	}
@@ -29,7 +31,7 @@ func (s *Store) Insert(ctx context.Context, candidates []queue.Candidate) ([]que
 	for _, i := range fresh {
 		entries = append(entries, candidates[i].Entry)
 	}
-	inTheWay, err := s.create(ctx, entries)
+	inTheWay, err := s.create(ctx, entries, by)
 	if err != nil {
 		return nil, err
 	}
@@ -44,17 +46,21 @@ type creation struct {
 	id  string
 	ref *firestore.DocumentRef
 	doc document
+	// entry is what the document holds, and origin that entry's.
+	entry  queue.Entry
+	origin dedupe.Origin
 }
 
 // create creates the entries' documents, each unless it is there, and returns those
-// that were.
-func (s *Store) create(ctx context.Context, entries []queue.Entry) (map[string]queue.Known, error) {
+// that were. An entry whose article is among by is not created either if that has
+// changed since and has the entry's article by now.
+func (s *Store) create(ctx context.Context, entries []queue.Entry, by articles) (map[string]queue.Known, error) {
 	token := s.o.Token()
 	inTheWay := make(map[string]queue.Known)
 	var chunk []creation
 	bytes := 0
 	flush := func() error {
-		err := s.createChunk(ctx, chunk, token, inTheWay)
+		err := s.createChunk(ctx, chunk, token, by, inTheWay)
 		chunk, bytes = chunk[:0], 0
 		return err
 	}
@@ -68,7 +74,7 @@ func (s *Store) create(ctx context.Context, entries []queue.Entry) (map[string]q
 				return nil, err
 			}
 		}
-		chunk = append(chunk, creation{e.ID, s.entry(e.ID), doc})
+		chunk = append(chunk, creation{e.ID, s.entry(e.ID), doc, e, e.Origin()})
 		bytes += doc.size()
 	}
 	if len(chunk) > 0 {
@@ -81,10 +87,10 @@ func (s *Store) create(ctx context.Context, entries []queue.Entry) (map[string]q
 
 // createChunk creates documents in one commit, which is taken whole or not at all.
 // After an error it reads which of them are there, and by whose hand.
-func (s *Store) createChunk(ctx context.Context, chunk []creation, token string, inTheWay map[string]queue.Known) error {
+func (s *Store) createChunk(ctx context.Context, chunk []creation, token string, by articles, inTheWay map[string]queue.Known) error {
 	end := time.Now().Add(s.o.Patience.Write)
 	for try := 0; len(chunk) > 0; try++ {
-		err := s.call(ctx, func(ctx context.Context) error { return s.commitNew(ctx, chunk, token) })
+		err := s.call(ctx, func(ctx context.Context) error { return s.commitNew(ctx, chunk, token, by) })
 		if err == nil {
 			return nil
 		}
@@ -92,8 +98,12 @@ func (s *Store) createChunk(ctx context.Context, chunk []creation, token string,
 			return ctx.Err()
 		}
 		rest, readErr := s.unmade(ctx, chunk, token, inTheWay)
+		other := false
+		if readErr == nil {
+			rest, other, readErr = s.overtaken(ctx, rest, by, inTheWay)
+		}
 		switch {
-		case readErr == nil && len(rest) < len(chunk):
+		case readErr == nil && (other || len(rest) < len(chunk)):
 			chunk, try = rest, 0
 			continue
 		case definite(err), time.Now().After(end):
@@ -108,14 +118,14 @@ func (s *Store) createChunk(ctx context.Context, chunk []creation, token string,
 
 // commitNew creates all or nothing. The transaction reads nothing, so that it locks
 // nothing.
-func (s *Store) commitNew(ctx context.Context, chunk []creation, token string) error {
+func (s *Store) commitNew(ctx context.Context, chunk []creation, token string, by articles) error {
 	return s.client.RunTransaction(ctx, func(_ context.Context, tx *firestore.Transaction) error {
 		for _, c := range chunk {
 			if err := tx.Create(c.ref, c.doc.made(token)); err != nil {
 				return err
 			}
 		}
-		return nil
+		return by.write(tx, s, chunk)
 	})
 }
 

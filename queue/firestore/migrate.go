@@ -29,12 +29,13 @@ func (s *Store) Copy(ctx context.Context, entries []queue.Entry) (Copied, error)
 	if err != nil {
 		return done, err
 	}
-	var lacking []queue.Entry
+	var lacking, there []queue.Entry
 	for i, e := range entries {
 		if !snaps[i].Exists() {
 			lacking = append(lacking, e)
 			continue
 		}
+		there = append(there, e)
 		difference, err := compare(snaps[i], e)
 		switch {
 		case err != nil:
@@ -48,10 +49,13 @@ func (s *Store) Copy(ctx context.Context, entries []queue.Entry) (Copied, error)
 		}
 		done.Replaced++
 	}
-	inTheWay, err := s.create(ctx, lacking)
+	inTheWay, err := s.create(ctx, lacking, nil)
 	done.Created += len(lacking) - len(inTheWay)
 	done.Same += len(inTheWay)
-	return done, err
+	if err != nil {
+		return done, err
+	}
+	return done, s.noteArticles(ctx, there)
 }
 
 // overwrite replaces a document whatever becomes of it meanwhile.
@@ -86,7 +90,8 @@ func (s *Store) Differences(ctx context.Context, entries []queue.Entry) ([]strin
 			all = append(all, fmt.Sprintf("%s (%s): %s", e.ID, e.Key, difference))
 		}
 	}
-	return all, nil
+	unnoted, err := s.unnoted(ctx, entries)
+	return append(all, unnoted...), err
 }
 
 func (s *Store) read(ctx context.Context, entries []queue.Entry) ([]*firestore.DocumentSnapshot, error) {

@@ -88,19 +88,24 @@ type wanted struct {
 
 // Lookup implements queue.Store.
 func (s *Store) Lookup(ctx context.Context, candidates []queue.Candidate) ([]queue.Known, error) {
-	known, _, err := s.lookup(ctx, candidates)
+	known, _, _, err := s.lookup(ctx, candidates)
 	return known, err
 }
 
 // lookup tells what is known of each candidate, and which of them are new: for
-// each of those that is not like an earlier one, its place.
-func (s *Store) lookup(ctx context.Context, candidates []queue.Candidate) (known []queue.Known, fresh []int, err error) {
+// each of those that is not like an earlier one, its place. by is what it has read
+// of their articles.
+func (s *Store) lookup(ctx context.Context, candidates []queue.Candidate) (known []queue.Known, fresh []int, by articles, err error) {
 	if err := s.usable(ctx); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	found, err := s.find(ctx, candidates)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	by, err = s.findArticles(ctx, candidates, found)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	known = make([]queue.Known, len(candidates))
 	for i, c := range candidates {
@@ -108,10 +113,15 @@ func (s *Store) lookup(ctx context.Context, candidates []queue.Candidate) (known
 			known[i] = k
 			continue
 		}
+		if k, ok := by.find(c); ok {
+			known[i] = k
+			continue
+		}
 		found[c.Entry.ID] = knownOf(c.Entry)
+		by.add(c)
 		fresh = append(fresh, i)
 	}
-	return known, fresh, nil
+	return known, fresh, by, nil
 }
 
 // first returns what is found of a candidate under its ID or an alias.

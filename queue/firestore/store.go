@@ -20,6 +20,7 @@ const (
 	fleetCollection   = "bot_fleets"
 	entriesCollection = "bot_entries"
 	booksCollection   = "bot_books"
+	originsCollection = "bot_origins"
 
 	// DefaultDatabase and DefaultFleet are what an empty option stands for.
 	DefaultDatabase = firestore.DefaultDatabaseID

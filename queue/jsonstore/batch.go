@@ -82,6 +82,23 @@ func (b *batch) item(id string) *item {
 	return b.s.view.item(id)
 }
 
+// each visits what is known of every entry beside posted.json, by the steps before
+// this one.
+func (b *batch) each(visit func(*item)) {
+	for _, slot := range b.s.view.order {
+		i := slot.item
+		if changed := b.kept.item(i.id); changed != nil {
+			i = changed
+		}
+		visit(i)
+	}
+	for _, c := range b.kept.events {
+		if c.item != nil && b.s.view.item(c.item.id) == nil && b.kept.item(c.item.id) == c.item {
+			visit(c.item)
+		}
+	}
+}
+
 // book returns a small record. Nil: there is none.
 func (b *batch) book(name string) []byte {
 	if value, ok := b.step.book(name); ok {

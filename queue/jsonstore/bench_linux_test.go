@@ -161,8 +161,8 @@ func BenchmarkRawAppend(b *testing.B) {
 }
 
 // writeHistory writes a posted.json of n records of 250 bytes, one in ten of which
-// knows its address only.
-func writeHistory(b *testing.B, path string, n int) {
+// knows its address only. With guids the others have one.
+func writeHistory(b *testing.B, path string, n int, guids bool) {
 	b.Helper()
 	f, err := os.Create(path)
 	require.NoError(b, err)
@@ -180,7 +180,11 @@ func writeHistory(b *testing.B, path string, n int) {
 		}
 		key := dedupe.Key{Webhook: hooks[i%3], URL: url}
 		fmt.Fprintf(w, `{"id":"%s","webhook":"%s","url":"%s","destination":"manga-x","rule":"manga","source":"manga",`+
-			`"title":"今週の新刊 第%d巻","status":"posted","posted_at":"2026-08-03T00:00:00.000Z","attempts":1}`, key.ID(), key.Webhook, url, i)
+			`"title":"今週の新刊 第%d巻","status":"posted","posted_at":"2026-08-03T00:00:00.000Z","attempts":1`, key.ID(), key.Webhook, url, i)
+		if guids {
+			fmt.Fprintf(w, `,"guid":"http://example.jp/?p=%d"`, i)
+		}
+		w.WriteByte('}')
 	}
 	w.WriteString("\n]\n")
 	require.NoError(b, w.Flush())
@@ -193,7 +197,7 @@ func BenchmarkLookup(b *testing.B) {
 	for _, records := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprint(records), func(b *testing.B) {
 			dir := benchDir(b)
-			writeHistory(b, filepath.Join(dir, "posted.json"), records)
+			writeHistory(b, filepath.Join(dir, "posted.json"), records, false)
 			info, err := os.Stat(filepath.Join(dir, "posted.json"))
 			require.NoError(b, err)
 			b.SetBytes(info.Size())
@@ -220,4 +224,44 @@ func BenchmarkLookup(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkLookupByGUID is what it adds to ask for articles under new addresses: a
+// thousand candidates, of which a third are posted, a third are posted under another
+// address, and a third are new, among a million records with guids.
+func BenchmarkLookupByGUID(b *testing.B) {
+	const records = 1_000_000
+	dir := benchDir(b)
+	writeHistory(b, filepath.Join(dir, "posted.json"), records, true)
+	var all []queue.Candidate
+	for n := range 1000 {
+		at := n*(records/1000) + 1
+		e := storetest.Entry([]string{"a", "b", "c"}[at%3], 0)
+		e.Article.Source, e.Article.GUID = "manga", fmt.Sprintf("https://example.jp/?p=%d", at)
+		e.Key.URL = fmt.Sprintf("https://example.jp/manga/%d", at)
+		switch n % 3 {
+		case 1:
+			e.Key.URL += "/renamed"
+		case 2:
+			e.Key.URL += "/new"
+			e.Article.GUID += "new"
+		}
+		e.ID = e.Key.ID()
+		all = append(all, queue.Candidate{Entry: e, Aliases: []dedupe.Key{e.Key.URLOnly()}})
+	}
+	lookup := func(b *testing.B, want int) {
+		for b.Loop() {
+			s, err := jsonstore.OpenReadOnly(b.Context(), dir)
+			require.NoError(b, err)
+			answers, err := s.Lookup(b.Context(), all)
+			require.NoError(b, err)
+			require.NoError(b, s.Close())
+			require.Len(b, slices.DeleteFunc(answers, queue.Known.New), want)
+		}
+	}
+	b.Run("by-address", func(b *testing.B) { lookup(b, 334) })
+	for i := range all {
+		all[i].Origins = []dedupe.Origin{all[i].Entry.Origin()}
+	}
+	b.Run("by-guid-too", func(b *testing.B) { lookup(b, 667) })
 }

@@ -134,7 +134,7 @@ func (s *Store) plan() (plan, error) {
 	for _, slot := range s.view.order {
 		i := slot.item
 		if i.over {
-			p.gone = append(p.gone, want{i.id, i.entry.Key})
+			p.gone = append(p.gone, want{id: i.id, key: i.entry.Key})
 		}
 		if !i.live() || i.posted {
 			continue

@@ -27,6 +27,9 @@ type want struct {
 	// key finds records that have no ID. Zero where it is not known; every such
 	// record's key has to be made then.
 	key dedupe.Key
+	// origin is set where no entry is looked for but an article, whatever its address.
+	// There is no ID then.
+	origin *dedupe.Origin
 }
 
 // hit is what posted.json has of an entry.
@@ -44,8 +47,17 @@ type history struct {
 	// answers has a hit for each ID that was looked for, nil for those that are not
 	// there.
 	answers map[string]*hit
+	// articles has the entries of each origin that was looked for, nil for those that
+	// have none.
+	articles map[dedupe.Origin][]*queue.Entry
 	// checked: some scan has read this version to its end.
 	checked bool
+}
+
+// newHistory returns what is known before anything was looked for, with room for the
+// answers to so many wants.
+func newHistory(id identity, file *os.File, room int) *history {
+	return &history{id: id, file: file, answers: make(map[string]*hit, room), articles: make(map[dedupe.Origin][]*queue.Entry)}
 }
 
 func (h *history) close() {
@@ -58,14 +70,25 @@ func (h *history) close() {
 func (h *history) lacking(wants []want) []want {
 	var lack []want
 	for i, w := range wants {
-		if _, ok := h.answers[w.id]; !ok {
-			if lack == nil {
-				lack = make([]want, 0, len(wants)-i)
-			}
-			lack = append(lack, w)
+		if h.knows(w) {
+			continue
 		}
+		if lack == nil {
+			lack = make([]want, 0, len(wants)-i)
+		}
+		lack = append(lack, w)
 	}
 	return lack
+}
+
+// knows reports whether w was looked for.
+func (h *history) knows(w want) bool {
+	if w.origin != nil {
+		_, ok := h.articles[*w.origin]
+		return ok
+	}
+	_, ok := h.answers[w.id]
+	return ok
 }
 
 // scanHistory looks for wants in posted.json at path as it stands now.
@@ -86,8 +109,13 @@ func scanOpen(ctx context.Context, f *os.File, path string, wants []want) (*hist
 	if err != nil {
 		return nil, err
 	}
-	h := &history{id: id, file: f, answers: make(map[string]*hit, len(wants)), checked: true}
+	h := newHistory(id, f, len(wants))
+	h.checked = true
 	for _, w := range wants {
+		if w.origin != nil {
+			h.articles[*w.origin] = nil
+			continue
+		}
 		h.answers[w.id] = nil
 	}
 	all, err := findRecords(ctx, f, id.size, path, newMatcher(wants))
@@ -95,7 +123,11 @@ func scanOpen(ctx context.Context, f *os.File, path string, wants []want) (*hist
 		return nil, err
 	}
 	for _, one := range all {
-		if h.answers[one.id] == nil {
+		switch {
+		case one.article != nil:
+			o := one.article.Origin()
+			h.articles[o] = append(h.articles[o], one.article)
+		case h.answers[one.id] == nil:
 			h.answers[one.id] = one.hit
 		}
 	}

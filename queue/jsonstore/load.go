@@ -122,7 +122,7 @@ func (s *Store) loadSnapshot(locked bool) error {
 			f.Close()
 			return err
 		}
-		s.history = &history{id: id, file: f, answers: map[string]*hit{}}
+		s.history = newHistory(id, f, 0)
 		if locked || s.stands() == before {
 			return nil
 		}

@@ -20,6 +20,8 @@ type matcher struct {
 	// hosts their hosts.
 	urls  map[string]bool
 	hosts map[string]bool
+	// guids are those of the wants that are articles, whatever their address.
+	guids *guidMatcher
 	// blind: of some want the address is not known, so that of each record without
 	// an ID the key has to be made.
 	blind bool
@@ -32,6 +34,13 @@ func newMatcher(wants []want) *matcher {
 		hosts: make(map[string]bool),
 	}
 	for _, w := range wants {
+		if w.origin != nil {
+			if m.guids == nil {
+				m.guids = newGUIDMatcher(len(wants))
+			}
+			m.guids.add(*w.origin)
+			continue
+		}
 		m.ids[w.id] = true
 		bit := filterBit([]byte(w.id))
 		m.filter[bit>>6] |= 1 << (bit & 63)
@@ -64,11 +73,13 @@ type finder struct {
 	host, url []byte
 }
 
-// found is a record that is wanted.
+// found is a record that is wanted: for its ID, or for its article. One that is
+// wanted for both is found twice.
 type found struct {
 	id string
 	at span
 	*hit
+	article *queue.Entry
 }
 
 // visit notes a record if it is wanted.
@@ -86,13 +97,22 @@ func (f *finder) visit(r *record) error {
 
 func (f *finder) note(e queue.Entry, raw []byte, at span) {
 	if f.ids[e.ID] {
-		f.found = append(f.found, found{e.ID, at, &hit{bytes.Clone(raw), knownOf(e)}})
+		f.found = append(f.found, found{id: e.ID, at: at, hit: &hit{bytes.Clone(raw), knownOf(e)}})
+	}
+	if f.guids == nil {
+		return
+	}
+	if o := e.Origin(); f.guids.origins[o] {
+		f.found = append(f.found, found{at: at, article: &e})
 	}
 }
 
 // mayWant reports whether a record's key may be one that is wanted. It is false
 // only for records of which queue.ParseRecord would make another.
 func (f *finder) mayWant(r *record) bool {
+	if f.guids != nil && f.guids.mayWant(r.guid) {
+		return true
+	}
 	if isFingerprint(r.webhook) && len(r.id) > 0 {
 		bit := filterBit(r.id)
 		return f.filter[bit>>6]&(1<<(bit&63)) != 0 && f.ids[string(r.id)]

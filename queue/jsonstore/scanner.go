@@ -37,7 +37,7 @@ type record struct {
 	slow bool
 	// The members' texts. Nil: there is none, or it is no string. A bare string is
 	// its url.
-	id, webhook, url, keyURL []byte
+	id, webhook, url, keyURL, guid []byte
 	// scratch has the texts that had to be unescaped.
 	scratch []byte
 }
@@ -164,7 +164,7 @@ func doubtUnless(sure bool) error {
 func (s *scanner) read(i int) int {
 	r := &s.rec
 	r.slow = false
-	r.id, r.webhook, r.url, r.keyURL, r.scratch = nil, nil, nil, nil, r.scratch[:0]
+	r.id, r.webhook, r.url, r.keyURL, r.guid, r.scratch = nil, nil, nil, nil, nil, r.scratch[:0]
 	end := doubtful
 	switch s.buf[i] {
 	case '{':
@@ -241,6 +241,8 @@ func (s *scanner) member(name []byte) *[]byte {
 		return &s.rec.webhook
 	case "key_url":
 		return &s.rec.keyURL
+	case "guid":
+		return &s.rec.guid
 	default:
 		return nil
 	}

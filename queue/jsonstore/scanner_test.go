@@ -64,7 +64,7 @@ func checkScanner(t *testing.T, data string) (accepted bool) {
 	for _, raw := range expected.raws {
 		e, err := queue.ParseRecord(jsontext.Value(raw), queue.InPosted)
 		for _, key := range []dedupe.Key{e.Key, {}} {
-			m := newMatcher([]want{{e.ID, key}})
+			m := newMatcher([]want{{id: e.ID, key: key}})
 			f := finder{matcher: m}
 			s := newScanner(context.Background(), strings.NewReader(data), 0, int64(len(data)), 64)
 			serr := s.run(int64(len(data)), f.visit)

@@ -110,7 +110,7 @@ func (s *Store) takeIn(found *history) error {
 	}
 	if s.history == nil || s.history.id != now {
 		s.history.close()
-		s.history = &history{id: now, answers: map[string]*hit{}}
+		s.history = newHistory(now, nil, 0)
 	}
 	if found == nil {
 		return nil
@@ -124,6 +124,7 @@ func (s *Store) takeIn(found *history) error {
 	} else {
 		maps.Copy(s.history.answers, found.answers)
 	}
+	maps.Copy(s.history.articles, found.articles)
 	s.history.checked = s.history.checked || found.checked
 	if s.history.file == nil {
 		s.history.file = found.file
@@ -163,7 +164,7 @@ func (s *Store) overlap() []want {
 		if !i.live() || i.over || i.posted {
 			continue
 		}
-		all = append(all, want{i.id, i.entry.Key})
+		all = append(all, want{id: i.id, key: i.entry.Key})
 		if suspect(i) {
 			all = append(all, wantKey(i.entry.Key.URLOnly()))
 		}
@@ -171,7 +172,7 @@ func (s *Store) overlap() []want {
 	return all
 }
 
-func wantKey(k dedupe.Key) want { return want{k.ID(), k} }
+func wantKey(k dedupe.Key) want { return want{id: k.ID(), key: k} }
 
 // settle lets posted.json have the last word on the entries that it and the view
 // have in common: what is announced is not sent again.

@@ -29,27 +29,36 @@ func (s *Store) insert(ctx context.Context, candidates []queue.Candidate, add bo
 	}
 	n := len(candidates)
 	for _, c := range candidates {
-		n += len(c.Aliases)
+		n += len(c.Aliases) + len(c.Origins)
 	}
 	wants := make([]want, 0, n)
 	keys := make([][]want, len(candidates)) // of each candidate, its own first
 	for n, c := range candidates {
 		from := len(wants)
-		wants = append(wants, want{c.Entry.ID, c.Entry.Key})
+		wants = append(wants, want{id: c.Entry.ID, key: c.Entry.Key})
 		for _, alias := range c.Aliases {
 			wants = append(wants, wantKey(alias))
 		}
 		keys[n] = wants[from:len(wants):len(wants)]
 	}
+	for _, c := range candidates {
+		for i := range c.Origins {
+			wants = append(wants, want{origin: &c.Origins[i]})
+		}
+	}
 	known := make([]queue.Known, len(candidates))
 	err := s.with(ctx, step{wants: wants, apply: func(b *batch, answer func(string) *hit) error {
 		earlier := map[string]queue.Known{}
+		articles := articles{batch: b}
 		for n, c := range candidates {
-			known[n] = find(b, answer, earlier, keys[n])
+			if known[n] = find(b, answer, earlier, keys[n]); known[n].New() {
+				known[n] = articles.find(candidates, n)
+			}
 			if !known[n].New() {
 				continue
 			}
 			earlier[c.Entry.ID] = knownOf(c.Entry)
+			articles.add(&candidates[n].Entry)
 			if add {
 				if _, err := b.put(&c.Entry, false); err != nil {
 					return err
@@ -83,9 +92,7 @@ func find(b *batch, answer func(string) *hit, earlier map[string]queue.Known, ke
 	return queue.Known{}
 }
 
-func knownOf(e queue.Entry) queue.Known {
-	return queue.Known{ID: e.ID, Status: e.Status, Rule: e.Rule, URLOnly: e.URLOnly()}
-}
+func knownOf(e queue.Entry) queue.Known { return queue.KnownAs(e, false) }
 
 // Update implements queue.Store.
 func (s *Store) Update(ctx context.Context, id string, change func(queue.Entry) (queue.Entry, error)) (queue.Entry, error) {

@@ -21,12 +21,18 @@ import (
 type Store struct {
 	mu      sync.Mutex
 	entries map[string]queue.Entry
+	// origins has the IDs of the entries of each origin, of some that are no more too.
+	origins map[dedupe.Origin][]string
 	books   map[string]json.RawMessage
 }
 
 // New returns an empty ledger.
 func New() *Store {
-	return &Store{entries: make(map[string]queue.Entry), books: make(map[string]json.RawMessage)}
+	return &Store{
+		entries: make(map[string]queue.Entry),
+		origins: make(map[dedupe.Origin][]string),
+		books:   make(map[string]json.RawMessage),
+	}
 }
 
 // Lookup implements queue.Store.
@@ -47,15 +53,26 @@ func (s *Store) insert(ctx context.Context, candidates []queue.Candidate, add bo
 	defer s.mu.Unlock()
 	known := make([]queue.Known, len(candidates))
 	earlier := make(map[string]queue.Entry)
+	earlierBy := make(map[dedupe.Origin][]queue.Entry)
 	for n, c := range candidates {
-		e, ok := s.find(earlier, c.Entry.ID, c.Aliases)
-		if ok {
-			known[n] = queue.Known{ID: e.ID, Status: e.Status, Rule: e.Rule, URLOnly: e.URLOnly()}
+		if e, ok := s.find(earlier, c.Entry.ID, c.Aliases); ok {
+			known[n] = queue.KnownAs(e, false)
+			continue
+		}
+		if e, ok := s.renamed(earlierBy, c); ok {
+			known[n] = queue.KnownAs(e, true)
 			continue
 		}
 		earlier[c.Entry.ID] = c.Entry
+		o := c.Entry.Origin()
+		if o != (dedupe.Origin{}) {
+			earlierBy[o] = append(earlierBy[o], c.Entry)
+		}
 		if add {
 			s.entries[c.Entry.ID] = clone(c.Entry)
+			if o != (dedupe.Origin{}) && !slices.Contains(s.origins[o], c.Entry.ID) {
+				s.origins[o] = append(s.origins[o], c.Entry.ID)
+			}
 		}
 	}
 	return known, nil
@@ -71,6 +88,23 @@ func (s *Store) find(earlier map[string]queue.Entry, id string, aliases []dedupe
 		}
 		if e, ok := s.entries[id]; ok {
 			return e, true
+		}
+	}
+	return queue.Entry{}, false
+}
+
+// renamed finds an entry that has the candidate's article under another address.
+func (s *Store) renamed(earlier map[dedupe.Origin][]queue.Entry, c queue.Candidate) (queue.Entry, bool) {
+	for _, o := range c.Origins {
+		for _, e := range earlier[o] {
+			if queue.Renamed(e.Article, c.Entry.Article) {
+				return e, true
+			}
+		}
+		for _, id := range s.origins[o] {
+			if e, ok := s.entries[id]; ok && queue.Renamed(e.Article, c.Entry.Article) {
+				return e, true
+			}
 		}
 	}
 	return queue.Entry{}, false

@@ -29,7 +29,7 @@ type property struct {
 // Run tests the store whose ledgers fresh makes: each call is to make an empty one
 // and return what opens handles on it.
 func Run(t *testing.T, fresh func(t *testing.T) Opener) {
-	for _, group := range [][]property{inserting(), updating(), reading(), lasting(), racing(), crashing()} {
+	for _, group := range [][]property{inserting(), renaming(), updating(), reading(), lasting(), racing(), crashing()} {
 		for _, p := range group {
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
