@@ -60,7 +60,10 @@ func AppendRecord(buf []byte, e *Entry) ([]byte, error) {
 	w.text("image", a.Image)
 	w.list("categories", a.Categories)
 	w.text("text", e.Message.Text)
-	w.text("body", string(e.Message.Body))
+	if body := e.Message.Body; len(body) > 0 {
+		w.name("body")
+		quote(&w, body)
+	}
 	w.rest(e.Extra)
 	if w.err != nil {
 		return buf, fmt.Errorf("encode entry %s: %w", e.ID, w.err)
@@ -102,10 +105,10 @@ func (w *recordWriter) text(name, value string) {
 // always writes a text even if it is empty.
 func (w *recordWriter) always(name, value string) {
 	w.name(name)
-	w.quote(value)
+	quote(w, value)
 }
 
-func (w *recordWriter) quote(value string) {
+func quote[Text ~string | ~[]byte](w *recordWriter, value Text) {
 	var err error
 	if w.buf, err = jsontext.AppendQuote(w.buf, value); err != nil && w.err == nil {
 		w.err = err
@@ -159,7 +162,7 @@ func (w *recordWriter) list(name string, values []string) {
 			separator = '['
 		}
 		w.buf = append(w.buf, separator)
-		w.quote(value)
+		quote(w, value)
 	}
 	w.buf = append(w.buf, ']')
 }

@@ -138,6 +138,9 @@ func (w *webhook) Post(ctx context.Context, m poster.Message) (poster.Receipt, e
 
 // receipt takes the receiver's own id and url from its answer, if it gives them.
 func (w *webhook) receipt(r poster.Response) poster.Receipt {
+	if len(r.Body) == 0 {
+		return poster.Receipt{}
+	}
 	var said struct {
 		ID  any `json:"id"`
 		URL any `json:"url"`
