@@ -110,6 +110,7 @@ func TestWaitingEndsWithMaxAge(t *testing.T) {
 	require.Len(t, s.enqueue(0).Waiting, 2)
 	s.now = s.now.Add(6 * day)
 	require.Len(t, s.enqueue(0).Waiting, 2)
+	require.Contains(t, s.run(0, "status"), "2 articles wait for their pages")
 	s.now = s.now.Add(2 * day)
 	got := s.enqueue(0)
 	require.Empty(t, got.Waiting)

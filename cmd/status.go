@@ -82,6 +82,10 @@ type sourceStatus struct {
 	UsualSeconds int      `json:"usual_seconds,omitempty"`
 	FailingSince jsonTime `json:"failing_since"`
 	Error        string   `json:"error,omitempty"`
+	// MovedTo is where its address says that it has gone for good.
+	MovedTo string `json:"moved_to,omitempty"`
+	// Waiting counts its articles that wait for their pages.
+	Waiting int `json:"waiting,omitempty"`
 }
 
 type ruleStatus struct {
@@ -129,12 +133,16 @@ func (a *app) status(ctx context.Context, f *fleet) (*statusReport, error) {
 		if err != nil {
 			return nil, err
 		}
+		waiting, err := f.waitingAt(ctx, source.Name, p)
+		if err != nil {
+			return nil, err
+		}
 		r := rhythms[source.Name]
 		silent, usual := r.silent(f.queue.Now())
 		s.Sources = append(s.Sources, sourceStatus{
 			Name: source.Name, LastSuccess: jsonTime(p.LastSuccess), LastArticle: jsonTime(p.LastArticle),
 			LastNew: jsonTime(r.lastNew), SilentSince: jsonTime(silent), UsualSeconds: int(usual.Seconds()),
-			FailingSince: jsonTime(p.FailingSince), Error: p.LastError,
+			FailingSince: jsonTime(p.FailingSince), Error: p.LastError, MovedTo: p.Moved, Waiting: len(waiting),
 		})
 	}
 	return s, nil
@@ -286,6 +294,12 @@ func (a *app) printStatus(f *fleet, s *statusReport) {
 		}
 		if src.Error != "" {
 			a.printf("  %-20s failing since %s: %s\n", "", at(src.FailingSince), src.Error)
+		}
+		if src.MovedTo != "" {
+			a.printf("  %-20s has moved for good to %s: write that into the config\n", "", src.MovedTo)
+		}
+		if src.Waiting > 0 {
+			a.printf("  %-20s %d %s\n", "", src.Waiting, plural(src.Waiting, "article waits for its page", "articles wait for their pages"))
 		}
 	}
 	for i, r := range slices.DeleteFunc(slices.Clone(s.Rules), func(r ruleStatus) bool { return r.Edited == "" && r.Mode == "live" }) {

@@ -10,16 +10,21 @@ import (
 // waiting returns the articles of a source whose pages were not there yet. If the
 // source's server asked to be left alone, so are they.
 func (f *fleet) waiting(ctx context.Context, r collect.Result, p collect.Progress) ([]queue.Waiting, error) {
-	if !p.Waiting && !f.queue.IsReady(r.Source) {
-		return nil, nil
-	}
-	all, err := f.queue.Waiting(ctx, r.Source)
+	all, err := f.waitingAt(ctx, r.Source, p)
 	for i := range all {
 		if r.Next.NotBefore.After(all[i].NotBefore) {
 			all[i].NotBefore = r.Next.NotBefore
 		}
 	}
 	return all, err
+}
+
+// waitingAt returns what waits of a source, without a look where nothing can.
+func (f *fleet) waitingAt(ctx context.Context, source string, p collect.Progress) ([]queue.Waiting, error) {
+	if !p.Waiting && !f.queue.IsReady(source) {
+		return nil, nil
+	}
+	return f.queue.Waiting(ctx, source)
 }
 
 // waitingOf returns what waits of one source.
