@@ -5,9 +5,13 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"bot/cmd"
+	"bot/poster"
 
 	"github.com/stretchr/testify/require"
 )
@@ -153,4 +157,24 @@ func TestADocumentThatIsTooMuchIsRefusedWhole(t *testing.T) {
 			require.Equal(t, []string{"d http://example.jp/a"}, s.enqueue(0).queued(), "it was not seen yet")
 		})
 	}
+}
+
+func TestTheRealClientGoesNowherePrivateForOthers(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(body("secret"))
+	t.Cleanup(server.Close)
+	resp, err := poster.Outside(cmd.System().HTTP).Get(server.URL)
+	if err == nil {
+		resp.Body.Close()
+	}
+	var refused *poster.AddressError
+	require.ErrorAs(t, err, &refused)
+	require.NotEqual(t, "", refused.Class)
+
+	port := server.URL[strings.LastIndexByte(server.URL, ':'):]
+	resp, err = poster.Outside(cmd.System().HTTP).Get("http://localhost" + port)
+	if err == nil {
+		resp.Body.Close()
+	}
+	require.ErrorAs(t, err, &refused, "a name is looked at where it leads to")
 }
