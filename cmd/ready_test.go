@@ -132,6 +132,29 @@ func TestWhatWaitsIsNotLostWhenNobodyWaitsAnyMore(t *testing.T) {
 	require.Empty(t, s.enqueue(0).queued())
 }
 
+func TestASourceThatDoesNotWaitIsNotHeldUpByOneThatDoes(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, `sources:
+  - {name: s, feed: "http://example.jp/feed", ready: true, first_run: all}
+  - {name: now, feed: "http://example.jp/now", first_run: all}
+destinations:
+  - {name: d, webhook: "http://hooks.example/d"}
+rules:
+  - {name: one, from: [s], to: [d]}
+  - {name: two, from: [s, now], to: [d]}
+`)
+	s.run(0, "init")
+	s.serve("example.jp/feed", feed(items("http://example.jp/a", "http://example.jp/b")))
+	s.serve("example.jp/now", feed(items("http://example.jp/b")))
+	got := s.enqueue(0)
+	require.Equal(t, []string{"d http://example.jp/b"}, got.queued())
+	require.Zero(t, got.Already)
+	require.Len(t, got.Waiting, 2)
+	s.serve("example.jp/a", body("here"))
+	require.Equal(t, []string{"d http://example.jp/a"}, s.enqueue(0).queued())
+	require.Empty(t, s.enqueue(0).Waiting, "what another source had queued waits no more")
+}
+
 func TestPagesAreAskedPolitely(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, readyConfig)

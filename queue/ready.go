@@ -56,15 +56,26 @@ func (q *Queue) ready(ctx context.Context, added *Added, sources map[string]Sour
 		return err
 	}
 	kept := added.Decisions[:0]
+	waits := make(map[string]bool) // by the entry that there would be
 	for _, d := range added.Decisions {
 		a := asked.of(&d)
+		source := sources[d.Entry.Article.Source]
 		switch {
+		case a == nil && d.Verdict == AlreadyQueued && waits[d.Entry.ID]:
+			// It was told from one that is not there after all.
+			if source.Ready {
+				continue
+			}
+			d.Entry.ID = d.Entry.Key.ID()
+			d.Verdict, d.Reason = source.age(d.Entry.Article, d.firstSight(seenBy(batches, source.Name)), now)
+			delete(waits, d.Entry.ID)
 		case a == nil:
 		case a.page.Err == nil:
-			q.alsoAt(&d, q.addresses(&d, a.page, sources[d.Entry.Article.Source].Site))
-		case !a.waiting.Since.IsZero() && now.Sub(a.waiting.Since) > sources[d.Entry.Article.Source].MaxAge:
+			q.alsoAt(&d, q.addresses(&d, a.page, source.Site))
+		case !a.waiting.Since.IsZero() && now.Sub(a.waiting.Since) > source.MaxAge:
 			d.Verdict, d.Reason = SkippedOld, "its page was not there for longer than max_age: "+a.page.Err.Error()
 		default:
+			waits[d.Entry.ID] = true
 			a.wait(added, now)
 			continue
 		}
@@ -73,6 +84,16 @@ func (q *Queue) ready(ctx context.Context, added *Added, sources map[string]Sour
 	clear(added.Decisions[len(kept):])
 	added.Decisions = kept
 	return q.judgeAlso(ctx, added.Decisions)
+}
+
+// seenBy returns the destinations for which a source was looked at before.
+func seenBy(batches []Batch, source string) []string {
+	for _, b := range batches {
+		if b.Source == source {
+			return b.Seen
+		}
+	}
+	return nil
 }
 
 // asking are the pages to look at, by their source and address.
