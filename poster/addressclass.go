@@ -15,6 +15,7 @@ const (
 	classUnspecified = "unspecified"
 	classMulticast   = "multicast"
 	classReserved    = "reserved"
+	classDisguised   = "disguised"
 )
 
 // addressClasses are ranges of addresses and what they are, the narrowest first.
@@ -107,6 +108,23 @@ func writtenClass(host string) string {
 		return classLoopback
 	case name == "metadata.google.internal":
 		return classMetadata
+	case endsInNumber(name):
+		return classDisguised
 	}
 	return ""
+}
+
+// endsInNumber reports whether a name is no name, but an IPv4 address in a spelling that
+// some readers understand: 127.1, 2130706433, 0x7f.0.0.1 (URL Standard, "ends in a
+// number checker").
+func endsInNumber(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if last == "" {
+		return false
+	}
+	if strings.Trim(last, "0123456789") == "" {
+		return true
+	}
+	digits, hexadecimal := strings.CutPrefix(last, "0x")
+	return hexadecimal && strings.Trim(digits, "0123456789abcdef") == ""
 }

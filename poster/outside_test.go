@@ -57,7 +57,8 @@ func TestOutsideGoesNowherePrivate(t *testing.T) {
 		"168.63.129.16": "metadata service's", "metadata.google.internal": "metadata service's",
 		"0.0.0.0": "unspecified", "0.1.2.3": "unspecified", "[::]": "unspecified", "224.0.0.1": "multicast", "[ff02::1]": "multicast",
 		"255.255.255.255": "reserved", "198.18.0.1": "reserved", "192.0.0.1": "reserved",
-		"example.jp": "", "93.184.216.34": "", "[2606:2800::1]": "", "[64:ff9b::5db8:d822]": "", "172.32.0.1": "", "localhost.example.jp": "",
+		"127.1": "disguised", "2130706433": "disguised", "0x7F.0.0.1": "disguised", "0x7f000001": "disguised", "10.0.0.0x1.": "disguised",
+		"1.example.jp": "", "0x.jp": "", "example.jp": "", "93.184.216.34": "", "[2606:2800::1]": "", "[64:ff9b::5db8:d822]": "", "172.32.0.1": "", "localhost.example.jp": "",
 	} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
