@@ -134,6 +134,55 @@ func TestTwoAccountsOfOneServerNeedTheirNames(t *testing.T) {
 	require.Contains(t, out, "if they are two, set account in one of them")
 }
 
+// TestCheckAsksEveryPlatformThatCanBeAskedAndPostsNothing, and says of the others that
+// they cannot be.
+func TestCheckAsksEveryPlatformThatCanBeAskedAndPostsNothing(t *testing.T) {
+	t.Parallel()
+	for name, asked := range map[string][]string{
+		"bluesky":    {"POST /xrpc/com.atproto.server.createSession", "GET /xrpc/com.atproto.server.getSession"},
+		"discord":    {"GET /hook/" + postertest.Secret},
+		"mastodon":   {"GET /api/v1/accounts/verify_credentials", "GET /api/v2/instance"},
+		"matrix":     {"GET /_matrix/client/v3/account/whoami", "GET /_matrix/client/v3/rooms/!r:example/state/m.room.encryption"},
+		"ntfy":       {"GET /" + postertest.Secret + "/json"},
+		"telegram":   {"GET /bot1:" + postertest.Secret + "/getMe", "GET /bot1:" + postertest.Secret + "/getChat"},
+		"x":          {"GET /2/users/me"},
+		"exec":       {},
+		"console":    nil,
+		"googlechat": nil,
+		"slack":      nil,
+		"teams":      nil,
+		"webhook":    nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answer := postertest.Answer{Status: 200, Body: `{"ok":true,"id":"1","username":"news","user_id":"@a:example",
+				"did":"did:plc:abc","accessJwt":"a.b","refreshJwt":"r.b","configuration":{"statuses":{"max_characters":500}}}`}
+			server := postertest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "m.room.encryption") {
+					w.WriteHeader(http.StatusNotFound)
+					return
+				}
+				answer.ServeHTTP(w, r)
+			}))
+			s := newSite(t, server.URL, destinationOn(name, accounts()[name]))
+			s.run("init")
+			code, out := s.run("check")
+			require.Zero(t, code, out)
+			var got []string
+			for _, r := range server.Requests() {
+				got = append(got, r.Method+" "+r.URL.Path)
+			}
+			if asked == nil {
+				require.Contains(t, out, "skipped  destination news: its settings are right; the platform cannot be asked without posting")
+				require.Empty(t, got)
+				return
+			}
+			require.Contains(t, out, "ok       destination news: the platform takes its settings")
+			require.Equal(t, asked, append([]string{}, got...))
+		})
+	}
+}
+
 // servers are what a destination may be talking to: each repeats all that it was
 // sent, as an error page of a framework does.
 func servers(t *testing.T) map[string]string {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -218,12 +219,16 @@ func (t *telegram) receipt(a answer) poster.Receipt {
 	return t.client.Receipt(id, address)
 }
 
-// Check asks who the bot is.
+// Check asks who the bot is, and for the chat, which it can see only from within.
 func (t *telegram) Check(ctx context.Context) error {
-	r, err := t.client.Do(ctx, poster.Request{Method: http.MethodGet, URL: t.method("getMe")})
-	if err != nil {
-		return err
+	for _, method := range []string{"getMe", "getChat?chat_id=" + url.QueryEscape(t.set.Chat)} {
+		r, err := t.client.Do(ctx, poster.Request{Method: http.MethodGet, URL: t.method(method)})
+		if err != nil {
+			return err
+		}
+		if _, err := t.outcome(r); err != nil {
+			return err
+		}
 	}
-	_, err = t.outcome(r)
-	return err
+	return nil
 }
