@@ -131,3 +131,26 @@ func TestNamesThatLeadAstrayAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// endless never ends, and never ends a line.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+func TestWhatNeverEndsIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.Equal(t, 0, cmd.Run(context.Background(), smallWorld(dir, "a", "init")))
+	for _, args := range [][]string{{"import", "-"}, {"enqueue", "--from", "-"}} {
+		var said bytes.Buffer
+		env := smallWorld(dir, "a", args...)
+		env.Stdin, env.Stderr = endless{}, &said
+		require.Equal(t, 1, cmd.Run(context.Background(), env))
+		require.Contains(t, said.String(), " MiB")
+	}
+}

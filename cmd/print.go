@@ -194,7 +194,7 @@ func errorLines(err error) []string {
 	if errors.As(err, &problems) {
 		return strings.Split(err.Error(), "\n")
 	}
-	if several, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // this is the walk along the chain
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var texts, lines []string
 		for _, one := range several.Unwrap() {
 			texts, lines = append(texts, one.Error()), append(lines, errorLines(one)...)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,6 +53,10 @@ func newImportCmd(a *app) *cobra.Command {
 // importChunk is how many entries are inserted at once.
 const importChunk = 10_000
 
+// maxExportLine is the length of the longest line that is read, in bytes: the journal
+// takes none that is longer.
+const maxExportLine = 64 << 20
+
 func (a *app) importFile(ctx context.Context, f *fleet, name string) error {
 	in := a.env.Stdin
 	if name != "-" {
@@ -93,21 +98,25 @@ func (a *app) importFile(ctx context.Context, f *fleet, name string) error {
 // is changed.
 func readExport(r io.Reader, name string) ([]queue.Candidate, error) {
 	var candidates []queue.Candidate
-	lines := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("import %s: %w", name, err)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxExportLine)
+	n := 1
+	for ; lines.Scan(); n++ {
+		value := bytes.TrimSpace(lines.Bytes())
+		if len(value) == 0 {
+			continue
 		}
-		if value := bytes.TrimSpace(line); len(value) > 0 {
-			e, parseErr := queue.ParseExported(value)
-			if parseErr != nil {
-				return nil, fmt.Errorf("import %s:%d: %w; nothing was imported", name, n, parseErr)
-			}
-			candidates = append(candidates, queue.Candidate{Entry: e})
+		e, err := queue.ParseExported(bytes.Clone(value))
+		if err != nil {
+			return nil, fmt.Errorf("import %s:%d: %w; nothing was imported", name, n, err)
 		}
-		if err == io.EOF {
-			return candidates, nil
-		}
+		candidates = append(candidates, queue.Candidate{Entry: e})
 	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("import %s:%d: the line is longer than 64 MiB; nothing was imported", name, n)
+	case err != nil:
+		return nil, fmt.Errorf("import %s: %w", name, err)
+	}
+	return candidates, nil
 }

@@ -2,6 +2,7 @@ package platforms_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -80,7 +81,7 @@ func FuzzAnswer(f *testing.F) {
 		said := receipt.RemoteID + "\n" + receipt.RemoteURL
 		if err != nil {
 			said += "\n" + err.Error()
-			if e, ok := err.(*poster.Error); ok && !e.NotBefore.IsZero() {
+			if e, ok := errors.AsType[*poster.Error](err); ok && !e.NotBefore.IsZero() {
 				require.False(t, e.NotBefore.Before(now.Add(-time.Hour)), "%v", e.NotBefore)
 				require.False(t, e.NotBefore.After(now.Add(8*24*time.Hour)), "%v", e.NotBefore)
 			}
