@@ -38,6 +38,7 @@ func TestBench(t *testing.T) {
 	}
 	b := newBench(t)
 	fmt.Print(b.about())
+	t.Run("start", b.start)
 	t.Run("enqueue", b.enqueue)
 	t.Run("fold", b.fold)
 	t.Run("claim", b.claim)
