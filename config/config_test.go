@@ -54,7 +54,7 @@ func TestLoadReadsEverythingAConfigCanSay(t *testing.T) {
 		{
 			Name: "manga", Kind: "feed", Location: "https://manga.example.jp/feed.xml", MaxAge: 14 * 24 * time.Hour,
 			FirstRun: config.FirstRun{All: true}, StripParams: []string{"ref", "from"},
-			Hosts: []string{"old.example.jp", "漫画.example:8080"}, Timezone: zone(t, "Europe/Berlin"),
+			Hosts: []string{"old.example.jp", "漫画.example"}, Timezone: zone(t, "Europe/Berlin"),
 		},
 		{
 			Name: "site-2", Kind: "site", Location: "http://example.com", MaxAge: 7 * 24 * time.Hour,

@@ -126,6 +126,8 @@ func TestWhatIsWrongWithValuesIsPlaced(t *testing.T) {
 		{"an address without its scheme", "sources: [{name: a, feed: a.example/feed.xml}]\n", "bot.yaml:1:27: feed: an address begins with https:// or http://; put ./ before the path of a file"},
 		{"a site without its scheme", "sources: [{name: a, site: www.a.example}]\n", "bot.yaml:1:27: site: an address begins with https:// or http://; put ./ before the path of a file"},
 		{"a host that is an address", source("    hosts: [https://old.example]\n"), "bot.yaml:4:13: hosts: want a host name only, as in old.example.com"},
+		{"a host with a port", source("    hosts: ['old.example:8080']\n"), "bot.yaml:4:13: hosts: want a host name only, as in old.example.com"},
+		{"a host with nothing for a port", source("    hosts: ['old.example:']\n"), "bot.yaml:4:13: hosts: want a host name only, as in old.example.com"},
 		{"an expression that is none", rule("    match: {title: '(a'}\n"), "bot.yaml:5:20: title: not a regular expression (RE2): missing closing ): `(a`"},
 		{"an expression of the environment", rule("    match: {title: '(${SECRET}'}\n"), `bot.yaml:5:20: title: "(${SECRET}" is not a regular expression (RE2)`},
 		{"a category list that is empty", rule("    match: {category: []}\n"), "bot.yaml:5:23: category is empty; leave it out for all"},

@@ -115,7 +115,7 @@ func (s *section) hosts() []string {
 	var hosts []string
 	for _, n := range s.texts("hosts") {
 		u, err := url.Parse("https://" + n.text)
-		if err != nil || u.Host != n.text || u.Hostname() == "" || strings.ContainsAny(n.text, " \t\r\n") {
+		if err != nil || u.Host != n.text || u.Hostname() == "" || u.Port() != "" || strings.HasSuffix(u.Host, ":") || strings.ContainsAny(n.text, " \t\r\n") {
 			s.p.note(n.problem("hosts: want a host name only, as in old.example.com"))
 			continue
 		}

@@ -53,7 +53,13 @@ type Source struct {
 
 // OwnHosts are the hosts that the config names for the source, without ports. Where
 // they lead is the operator's own business.
-func (s Source) OwnHosts() []string { return append(hostOf(s.Location), s.Hosts...) }
+func (s Source) OwnHosts() []string {
+	all := hostOf(s.Location)
+	for _, host := range s.Hosts {
+		all = append(all, strings.Trim(host, "[]")) // as in the addresses of requests
+	}
+	return all
+}
 
 // hostOf returns the host of an address. Nil: it has none.
 func hostOf(address string) []string {

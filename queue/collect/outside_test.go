@@ -49,6 +49,10 @@ func TestWhatOthersWriteLeadsNowherePrivate(t *testing.T) {
 			collect.Feed, "https://example.jp/feed.xml", []string{"10.0.0.1"},
 			web{"example.jp/feed.xml": status(302, "Location", "http://10.0.0.1/feed"), "10.0.0.1/feed": feed}, "",
 		},
+		"a redirect to an IPv6 host that the source names": {
+			collect.Feed, "https://example.jp/feed.xml", []string{"[fd00::1]"},
+			web{"example.jp/feed.xml": status(302, "Location", "http://[fd00::1]/feed"), "[fd00::1]/feed": feed}, "",
+		},
 		"a redirect within the network that the source is in": {
 			collect.Feed, "http://10.0.0.1/feed.xml", nil,
 			web{"10.0.0.1/feed.xml": status(302, "Location", "http://192.168.0.1/feed"), "192.168.0.1/feed": feed}, "",
