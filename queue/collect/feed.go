@@ -320,14 +320,14 @@ const (
 // no address.
 func (f *feed) article(item *gofeed.Item, link string, s Source, doc *document) queue.Article {
 	description, content := f.texts.of(item.Description), f.texts.of(item.Content)
-	summary := description.String()
-	if strings.TrimSpace(summary) == "" {
-		summary = content.String()
+	summary := description
+	if description.blank() {
+		summary = content
 	}
 	a := queue.Article{
 		URL:        dedupe.StripTracking(absolute(link, doc.base), s.StripParams),
 		Title:      plainText(item.Title, maxTitle),
-		Summary:    plainText(summary, maxSummary),
+		Summary:    summary.plain(maxSummary),
 		Author:     f.author(item),
 		Image:      image(item, doc.base, content, description),
 		Categories: categories(item.Categories),
