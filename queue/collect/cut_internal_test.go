@@ -108,6 +108,8 @@ func oddDocuments() []oddDocument {
 		{"a document type", `<!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" "http://my.netscape.com/publish/formats/rss-0.91.dtd">` + item("<title>t</title>")},
 		{"an encoding that is declared late", item(`<?xml version="1.0" encoding="shift_jis"?><title>題</title>`)},
 		{"another version of XML", `<?xml version="1.1"?>` + item("<title>t</title>")},
+		{"an instruction that is none", "<?00?>" + item("<title>t</title>")},
+		{"an instruction of other letters", "<?A\u00e9\ufffd?>" + item("<title>t</title>")},
 		{"something behind the root", item("<title>t</title>") + "<item/>"},
 		{"a root that is not closed", strings.TrimSuffix(item("<title>t</title>"), "</rss>")},
 		{"names of other letters", item("<題><title>in</title></題><title>t</title>")},

@@ -316,7 +316,8 @@ const (
 	maxShown    = 80 // in an error
 )
 
-// article makes an article of one item of a feed. Its URL is empty if the item has
+// article makes an article of one item of a feed, of what wanted says that the parser
+// gets to see. Its URL is empty if the item has
 // no address.
 func (f *feed) article(item *gofeed.Item, link string, s Source, doc *document) queue.Article {
 	description, content := f.texts.of(item.Description), f.texts.of(item.Content)
