@@ -317,8 +317,7 @@ const (
 )
 
 // article makes an article of one item of a feed, of what wanted says that the parser
-// gets to see. Its URL is empty if the item has
-// no address.
+// gets to see. Its URL is empty if the item has no address.
 func (f *feed) article(item *gofeed.Item, link string, s Source, doc *document) queue.Article {
 	description, content := f.texts.of(item.Description), f.texts.of(item.Content)
 	summary := description
