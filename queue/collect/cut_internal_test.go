@@ -3,6 +3,7 @@ package collect
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
@@ -160,6 +161,21 @@ func TestEntitiesAreResolvedAsByTheParser(t *testing.T) {
 		parsed, err := new(rss.Parser).Parse(strings.NewReader(body))
 		require.NoError(t, err)
 		require.Equal(t, parsed.Items[0].Description, decodeEntities(text), text)
+	}
+}
+
+func TestStringsAreReadAsByTheParser(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{
+		`""`, `"plain"`, `"a\"b\\c\/d\b\f\n\r\t"`, `"\u3042\u0000\uD83D\ude00"`, `"\ud83d"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ude00\ud83d\ude00"`,
+		`"\ud83d\ud83d\ude00"`, `"\ud83d\n"`, `"\ufffd\uFFFD"`,
+	} {
+		end, good := stringEnd([]byte(raw), 0)
+		require.True(t, good, raw)
+		require.Equal(t, len(raw), end)
+		var want string
+		require.NoError(t, json.Unmarshal([]byte(raw), &want))
+		require.Equal(t, want, unquoted([]byte(raw)), raw)
 	}
 }
 

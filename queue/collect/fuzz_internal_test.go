@@ -3,6 +3,7 @@ package collect
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"html"
 	"net/url"
 	"runtime/metrics"
@@ -106,6 +107,11 @@ func FuzzTaken(f *testing.F) {
 		if taken.markup == quoted {
 			if end, good := stringEnd(raw, 0); !good || end != len(raw) || raw[0] != '"' {
 				return
+			}
+			var want string
+			require.NoError(t, json.Unmarshal(raw, &want))
+			if utf8.Valid(raw) {
+				require.Equal(t, want, unquoted(raw))
 			}
 		} else if at := bytes.Index(raw, []byte(sectionStart)); at >= 0 && !bytes.Contains(raw[at:], []byte(sectionEnd)) {
 			return
