@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strconv"
 	"strings"
 	"unicode"
@@ -97,6 +98,12 @@ func (c *jsonCutter) text(start, end int, good bool) {
 func stringEnd(src []byte, start int) (end int, good bool) {
 	good = true
 	for i := start + 1; i < len(src); i++ {
+		if len(src)-i >= 8 {
+			if eight := binary.LittleEndian.Uint64(src[i:]); !holdsControl(eight) && !holds(eight, '"') && !holds(eight, '\\') {
+				i += 7
+				continue
+			}
+		}
 		switch c := src[i]; {
 		case c == '"':
 			return i + 1, good

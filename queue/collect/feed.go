@@ -287,25 +287,6 @@ func whatIsIt(root string, body []byte) *notFeedError {
 	return &notFeedError{what: "neither XML nor JSON"}
 }
 
-// withoutControls removes the control characters that XML does not allow and some
-// sites send, as the parser does, so that both see the same document.
-func withoutControls(body []byte) []byte {
-	bad := func(c byte) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' }
-	for i, c := range body {
-		if !bad(c) {
-			continue
-		}
-		out := append(make([]byte, 0, len(body)), body[:i]...)
-		for _, c := range body[i:] {
-			if !bad(c) {
-				out = append(out, c)
-			}
-		}
-		return out
-	}
-	return body
-}
-
 // The greatest lengths of an article's texts, in bytes.
 const (
 	maxTitle    = 4 << 10
