@@ -89,18 +89,27 @@ func textImage(texts []*longText) string {
 		if !t.mayShow() {
 			continue
 		}
-		text := t.String()
-		if !strings.Contains(text, "<img") {
-			continue
-		}
-		z := html.NewTokenizer(strings.NewReader(text))
-		for z.Next() != html.ErrorToken {
-			if name, more := z.TagName(); !more || string(name) != "img" {
-				continue
-			}
-			if src := imageSource(z, t.base()); src != "" {
+		for text := range t.parts {
+			if src := firstImage(text, t.base()); src != "" {
 				return src
 			}
+		}
+	}
+	return ""
+}
+
+// firstImage returns the first picture in a text.
+func firstImage(text string, base *url.URL) string {
+	if !strings.Contains(text, "<img") {
+		return ""
+	}
+	z := html.NewTokenizer(strings.NewReader(text))
+	for z.Next() != html.ErrorToken {
+		if name, more := z.TagName(); !more || string(name) != "img" {
+			continue
+		}
+		if src := imageSource(z, base); src != "" {
+			return src
 		}
 	}
 	return ""

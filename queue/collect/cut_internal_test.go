@@ -3,6 +3,7 @@ package collect
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"net/url"
 	"strings"
 	"testing"
@@ -108,6 +109,8 @@ func oddDocuments() []oddDocument {
 		{"a document type", `<!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" "http://my.netscape.com/publish/formats/rss-0.91.dtd">` + item("<title>t</title>")},
 		{"an encoding that is declared late", item(`<?xml version="1.0" encoding="shift_jis"?><title>題</title>`)},
 		{"another version of XML", `<?xml version="1.1"?>` + item("<title>t</title>")},
+		{"an instruction that is none", "<?00?>" + item("<title>t</title>")},
+		{"an instruction of other letters", "<?A\u00e9\ufffd?>" + item("<title>t</title>")},
 		{"something behind the root", item("<title>t</title>") + "<item/>"},
 		{"a root that is not closed", strings.TrimSuffix(item("<title>t</title>"), "</rss>")},
 		{"names of other letters", item("<題><title>in</title></題><title>t</title>")},
@@ -158,6 +161,21 @@ func TestEntitiesAreResolvedAsByTheParser(t *testing.T) {
 		parsed, err := new(rss.Parser).Parse(strings.NewReader(body))
 		require.NoError(t, err)
 		require.Equal(t, parsed.Items[0].Description, decodeEntities(text), text)
+	}
+}
+
+func TestStringsAreReadAsByTheParser(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{
+		`""`, `"plain"`, `"a\"b\\c\/d\b\f\n\r\t"`, `"\u3042\u0000\uD83D\ude00"`, `"\ud83d"`, `"\ud83dx"`, `"\ud83d\u0041"`, `"\ude00\ud83d\ude00"`,
+		`"\ud83d\ud83d\ude00"`, `"\ud83d\n"`, `"\ufffd\uFFFD"`,
+	} {
+		end, good := stringEnd([]byte(raw), 0)
+		require.True(t, good, raw)
+		require.Equal(t, len(raw), end)
+		var want string
+		require.NoError(t, json.Unmarshal([]byte(raw), &want))
+		require.Equal(t, want, unquoted([]byte(raw)), raw)
 	}
 }
 

@@ -2,8 +2,11 @@ package collect
 
 import (
 	"bytes"
-	"encoding/json"
+	"encoding/binary"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
 )
 
 // cutJSON puts a mark in the place of each article's body in a JSON feed, as cutXML
@@ -95,6 +98,12 @@ func (c *jsonCutter) text(start, end int, good bool) {
 func stringEnd(src []byte, start int) (end int, good bool) {
 	good = true
 	for i := start + 1; i < len(src); i++ {
+		if len(src)-i >= 8 {
+			if eight := binary.LittleEndian.Uint64(src[i:]); !holdsControl(eight) && !holds(eight, '"') && !holds(eight, '\\') {
+				i += 7
+				continue
+			}
+		}
 		switch c := src[i]; {
 		case c == '"':
 			return i + 1, good
@@ -114,11 +123,46 @@ func stringEnd(src []byte, start int) (end int, good bool) {
 	return -1, false
 }
 
-// unquoted returns what a JSON string says.
+// unquoted returns what a JSON string says in which nothing is wrong, as the parser
+// has it.
 func unquoted(raw []byte) string {
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
-		return ""
+	raw = raw[1 : len(raw)-1]
+	var text strings.Builder
+	text.Grow(len(raw))
+	for {
+		at := bytes.IndexByte(raw, '\\')
+		if at < 0 {
+			text.Write(raw)
+			return text.String()
+		}
+		text.Write(raw[:at])
+		if raw = raw[at+1:]; raw[0] != 'u' {
+			text.WriteByte(escapes[raw[0]])
+			raw = raw[1:]
+			continue
+		}
+		r := unit(raw)
+		if raw = raw[5:]; utf16.IsSurrogate(r) {
+			pair := unicode.ReplacementChar
+			if bytes.HasPrefix(raw, []byte(`\u`)) {
+				pair = utf16.DecodeRune(r, unit(raw[1:]))
+			}
+			if r = pair; r != unicode.ReplacementChar {
+				raw = raw[6:]
+			}
+		}
+		text.WriteRune(r)
 	}
-	return text
+}
+
+// escapes are the characters that have short escapes (RFC 8259 §7).
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// unit returns the UTF-16 unit that follows a u.
+func unit(raw []byte) rune {
+	n, err := strconv.ParseUint(string(raw[1:5]), 16, 16)
+	if err != nil {
+		return unicode.ReplacementChar
+	}
+	return rune(n)
 }

@@ -287,25 +287,6 @@ func whatIsIt(root string, body []byte) *notFeedError {
 	return &notFeedError{what: "neither XML nor JSON"}
 }
 
-// withoutControls removes the control characters that XML does not allow and some
-// sites send, as the parser does, so that both see the same document.
-func withoutControls(body []byte) []byte {
-	bad := func(c byte) bool { return c < ' ' && c != '\t' && c != '\n' && c != '\r' }
-	for i, c := range body {
-		if !bad(c) {
-			continue
-		}
-		out := append(make([]byte, 0, len(body)), body[:i]...)
-		for _, c := range body[i:] {
-			if !bad(c) {
-				out = append(out, c)
-			}
-		}
-		return out
-	}
-	return body
-}
-
 // The greatest lengths of an article's texts, in bytes.
 const (
 	maxTitle    = 4 << 10
@@ -316,18 +297,18 @@ const (
 	maxShown    = 80 // in an error
 )
 
-// article makes an article of one item of a feed. Its URL is empty if the item has
-// no address.
+// article makes an article of one item of a feed, of what wanted says that the parser
+// gets to see. Its URL is empty if the item has no address.
 func (f *feed) article(item *gofeed.Item, link string, s Source, doc *document) queue.Article {
 	description, content := f.texts.of(item.Description), f.texts.of(item.Content)
-	summary := description.String()
-	if strings.TrimSpace(summary) == "" {
-		summary = content.String()
+	summary := description
+	if description.blank() {
+		summary = content
 	}
 	a := queue.Article{
 		URL:        dedupe.StripTracking(absolute(link, doc.base), s.StripParams),
 		Title:      plainText(item.Title, maxTitle),
-		Summary:    plainText(summary, maxSummary),
+		Summary:    summary.plain(maxSummary),
 		Author:     f.author(item),
 		Image:      image(item, doc.base, content, description),
 		Categories: categories(item.Categories),

@@ -3,8 +3,11 @@ package collect
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"html"
 	"net/url"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +91,46 @@ func FuzzCut(f *testing.F) {
 			}
 		}
 		require.Equal(t, without, with)
+	})
+}
+
+// FuzzTaken reads texts part by part and as a whole.
+func FuzzTaken(f *testing.F) {
+	for kind := range uint8(4) {
+		f.Add([]byte(page(1)), kind, uint16(0))
+		f.Add([]byte(html.EscapeString(page(1))), kind, uint16(100))
+		f.Add([]byte("<![CDATA["+page(2)+"]]>"), kind, uint16(5000))
+		f.Add([]byte(`"<p>\u3042\n <img src=\"\/1.jpg\">"`), kind, uint16(4000))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, kind uint8, padding uint16) {
+		taken := takenText{raw: raw, markup: markup(kind % 4)}
+		if taken.markup == quoted {
+			if end, good := stringEnd(raw, 0); !good || end != len(raw) || raw[0] != '"' {
+				return
+			}
+			var want string
+			require.NoError(t, json.Unmarshal(raw, &want))
+			if utf8.Valid(raw) {
+				require.Equal(t, want, unquoted(raw))
+			}
+		} else if at := bytes.Index(raw, []byte(sectionStart)); at >= 0 && !bytes.Contains(raw[at:], []byte(sectionEnd)) {
+			return
+		}
+		// The interesting place may be anywhere.
+		filler := bytes.Repeat([]byte("text "), int(padding)/5)
+		at := len(raw) / 2
+		if at > 0 && taken.markup != quoted {
+			taken.raw = slices.Concat(raw[:at], filler, raw[at:])
+		} else if at > 0 {
+			taken.raw = slices.Concat(raw[:1], filler, raw[1:])
+		}
+		whole := &longText{text: taken.String(), whole: true}
+		inParts := func() *longText { return &longText{taken: &taken} }
+		require.Equal(t, whole.blank(), inParts().blank())
+		for _, limit := range []int{1, 64, maxSummary} {
+			require.Equal(t, plainText(whole.text, limit), inParts().plain(limit))
+		}
+		require.Equal(t, textImage([]*longText{whole}), textImage([]*longText{inParts()}))
 	})
 }
 

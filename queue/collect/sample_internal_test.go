@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -172,9 +173,12 @@ func jsonWithBodies(articles int) []byte {
 			Tags: []string{"manga", "お知らせ"},
 		})
 	}
-	body, err := json.MarshalIndent(feed, "", "  ")
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(feed); err != nil {
 		panic(err)
 	}
-	return body
+	return b.Bytes()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -41,22 +42,62 @@ func (all texts) of(answer string) *longText {
 			return &longText{taken: &all[i]}
 		}
 	}
-	return &longText{text: answer}
+	return &longText{text: answer, whole: true}
 }
 
-// longText is a text that is read when it is needed.
+// longText is a text that is read when it is needed, as far as it is needed.
 type longText struct {
+	// text is what was read so far, of whole or not.
 	text  string
+	whole bool
 	taken *takenText
-	read  bool
 }
 
-// String returns the text, which may be HTML.
-func (t *longText) String() string {
-	if t.taken != nil && !t.read {
-		t.text, t.read = t.taken.String(), true
+// firstPart is how much of a text is read at first.
+const firstPart = 2 << 10
+
+// parts yields longer and longer beginnings of the text, which may be HTML. whole:
+// it is all of it.
+func (t *longText) parts(yield func(text string, whole bool) bool) {
+	n := firstPart
+	for n <= len(t.text) {
+		n *= 4
 	}
-	return t.text
+	if t.whole || t.text != "" {
+		if !yield(t.text, t.whole) || t.whole {
+			return
+		}
+	}
+	for ; ; n *= 4 {
+		t.text, t.whole = t.taken.beginning(n)
+		if !yield(t.text, t.whole) || t.whole {
+			return
+		}
+	}
+}
+
+// blank reports whether there is nothing in the text.
+func (t *longText) blank() bool {
+	for text := range t.parts {
+		if strings.TrimSpace(text) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// plain makes one line of plain text of it, as plainText does.
+func (t *longText) plain(limit int) string {
+	// longestLook is more than fold looks ahead of what it is at.
+	const longestLook = 64
+	var plain string
+	for text, whole := range t.parts {
+		line, rest, open := fold(text, limit)
+		if plain = line; whole || rest >= longestLook && !open {
+			break
+		}
+	}
+	return plain
 }
 
 // base is what addresses in it stand to, where that is not the document's address.
@@ -70,12 +111,13 @@ func (t *longText) base() *url.URL {
 // mayShow reports whether there may be a picture in it, before it is read. A
 // reference may stand for any letter, and a section may begin between any two.
 func (t *longText) mayShow() bool {
-	if t.taken == nil || t.read {
+	if t.taken == nil {
 		return true
 	}
 	raw := t.taken.raw
 	if t.taken.markup == quoted {
-		return bytes.Contains(raw, []byte("img")) || bytes.Contains(raw, []byte(`\u`))
+		// The letters' own numbers begin alike.
+		return bytes.Contains(raw, []byte("img")) || bytes.Contains(raw, []byte(`\u006`))
 	}
 	return bytes.Contains(raw, []byte("img")) || bytes.Contains(raw, []byte("&#")) && !t.taken.isSection() ||
 		bytes.Count(raw, []byte(sectionStart)) > 1
@@ -117,6 +159,45 @@ func (t *takenText) String() string {
 	}
 	text.WriteString(decodeEntities(before))
 	return text.String()
+}
+
+// beginning returns what the first bytes of the text say, as many as n or somewhat
+// less, or all. Nothing is torn apart that has a meaning as one, but characters.
+func (t *takenText) beginning(n int) (text string, whole bool) {
+	if len(t.raw) <= n+len(sectionStart)+len(sectionEnd) {
+		return t.String(), true
+	}
+	part := *t
+	switch {
+	case t.isSection():
+		return string(t.raw[len(sectionStart):n]), false
+	case bytes.Contains(t.raw, []byte(sectionStart)):
+		return t.String(), true
+	case t.markup == quoted:
+		end := lastWithout(t.raw, '\\', len(`\ud800\udc00`), n)
+		part.raw = append(slices.Clone(t.raw[:end]), '"')
+	case t.markup == inline:
+		part.raw = t.raw[:n]
+	default:
+		part.raw = t.raw[:lastWithout(t.raw, '&', longestSpan, n)]
+	}
+	if len(part.raw) < n/2 {
+		return t.String(), true
+	}
+	return part.String(), false
+}
+
+// lastWithout returns the last place up to n before which there is none of a byte
+// for so far. Zero: there is no such place.
+func lastWithout(raw []byte, c byte, far, n int) int {
+	for n >= far {
+		at := bytes.LastIndexByte(raw[n-far:n], c)
+		if at < 0 {
+			return n
+		}
+		n = n - far + at
+	}
+	return 0
 }
 
 // usualEntities are those that escaping makes.

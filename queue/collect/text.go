@@ -29,8 +29,16 @@ var elements = func() map[string]bool {
 // and entities are resolved, once; control characters are removed and white space
 // is folded; and the result is cut to at most limit bytes, between characters.
 func plainText(s string, limit int) string {
+	text, _, _ := fold(s, limit)
+	return text
+}
+
+// fold makes plain text, and returns how much of s it did not look at, since the
+// limit was reached before. open: it looked for the end of something and found none.
+func fold(s string, limit int) (text string, rest int, open bool) {
 	t := folder{limit: limit}
-	for s != "" && t.out.Len() < limit {
+	t.out.Grow(min(len(s), limit, usualText))
+	for s != "" && t.out.Len() < t.limit {
 		switch s[0] {
 		case '<':
 			s = t.tag(s)
@@ -41,12 +49,15 @@ func plainText(s string, limit int) string {
 			if end < 0 {
 				end = len(s)
 			}
-			t.add(s[:end])
+			rest = t.add(s[:end])
 			s = s[end:]
 		}
 	}
-	return strings.TrimSpace(t.out.String())
+	return strings.TrimSpace(t.out.String()), rest + len(s), t.openComment || t.openTag || t.openElement
 }
+
+// usualText is how long a text is at first thought to become.
+const usualText = 256
 
 // folder gathers text with its white space folded.
 type folder struct {
@@ -55,12 +66,16 @@ type folder struct {
 	blank bool // a blank is due before the next character
 
 	// What was looked for to the end and not found is not looked for again.
-	openComment, openTag bool
+	openComment, openTag, openElement bool
 }
 
-func (t *folder) add(text string) {
-	for _, r := range text {
+// add adds text, and returns how much of it there was no room for.
+func (t *folder) add(text string) (rest int) {
+	for i, r := range text {
 		switch {
+		case !t.blank && ('!' <= r && r <= '~' || '\u3001' <= r && r < 0xd800) && t.out.Len()+utf8.RuneLen(r) <= t.limit:
+			// Most of all text. None of these is a blank or a control character.
+			t.out.WriteRune(r)
 		case r == '\u3000' && t.out.Len() == 0:
 		case r != '\u3000' && unicode.IsSpace(r):
 			t.blank = t.out.Len() > 0
@@ -73,7 +88,7 @@ func (t *folder) add(text string) {
 			if t.out.Len()+need > t.limit {
 				// Nothing shorter that follows may close the gap.
 				t.limit = t.out.Len()
-				return
+				return len(text) - i
 			}
 			if t.blank {
 				t.out.WriteByte(' ')
@@ -82,6 +97,7 @@ func (t *folder) add(text string) {
 			t.out.WriteRune(r)
 		}
 	}
+	return 0
 }
 
 // tag reads what begins with an angle bracket and returns what follows it.
@@ -113,7 +129,9 @@ func (t *folder) tag(s string) string {
 		t.add(" ")
 	}
 	if s[1] != '/' && (element == "script" || element == "style") {
-		return afterElement(s[end+1:], element)
+		s = afterElement(s[end+1:], element)
+		t.openElement = t.openElement || s == ""
+		return s
 	}
 	return s[end+1:]
 }
