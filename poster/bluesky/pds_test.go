@@ -79,6 +79,7 @@ func real(t *testing.T, server, handle string, client *http.Client) poster.Poste
 	t.Helper()
 	p, err := bluesky.Driver().New(postertest.Settings{"server": server, "identifier": handle, "password": realPassword}, poster.Options{
 		Destination: handle, HTTP: client, UserAgent: "bot/test", Now: time.Now, Dir: t.TempDir(),
+		Hosts: map[string][]string{postertest.Article().Source: {"127.0.0.1"}},
 	})
 	require.NoError(t, err)
 	return p

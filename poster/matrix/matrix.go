@@ -116,12 +116,17 @@ func (x *matrix) Post(ctx context.Context, m poster.Message) (poster.Receipt, er
 	}
 	var said struct {
 		EventID      string  `json:"event_id"`
+		Code         string  `json:"errcode"`
 		RetryAfterMS float64 `json:"retry_after_ms"`
 	}
 	known := json.Unmarshal(r.Body, &said) == nil
 	if r.Status == http.StatusTooManyRequests && said.RetryAfterMS > 0 && r.Header.Get("Retry-After") == "" {
 		// The older form, in milliseconds.
 		r.Header.Set("Retry-After", fmt.Sprintf("%.0f", math.Ceil(said.RetryAfterMS/1000)))
+	}
+	if r.Status == http.StatusBadRequest && said.Code == "M_UNSUPPORTED_ROOM_VERSION" {
+		// So says Dendrite of a room that it does not know.
+		return poster.Receipt{}, x.client.Fail(poster.RejectedDestination, r, "the server does not know the room", "check room")
 	}
 	if err := x.client.Classify(r); err != nil {
 		return poster.Receipt{}, err
