@@ -81,7 +81,7 @@ user_api: {account_database: ` + database("account") + `, device_database: ` + d
 	require.NoError(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait(); _ = log.Close() })
 	require.Eventually(t, func() bool {
-		r, err := http.Get(d.url + "/_matrix/client/versions") //nolint:noctx // A poll.
+		r, err := http.Get(d.url + "/_matrix/client/versions")
 		if err != nil {
 			return false
 		}

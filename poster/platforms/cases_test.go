@@ -400,13 +400,14 @@ func testTruncate(t *testing.T, folder string) {
 	readCase(t, folder, "expected", &want)
 	for i, c := range in.Cases {
 		text := spoken(t, "{{truncate "+jsonText(c.Max)+" .Title}}|{url}", poster.Article{Title: c.Text, URL: "https://example.jp/a"}, poster.Traits{})
-		good := slices.Concat(want.Any...)
-		if want.Any == nil {
-			good = want.Results[i : i+1]
-		} else {
-			good = want.Any[i]
+		good := want.Any
+		if good == nil {
+			good = make([][]string, len(want.Results))
+			for n, one := range want.Results {
+				good[n] = []string{one}
+			}
 		}
-		require.Contains(t, good, strings.TrimSuffix(text, "|https://example.jp/a"))
+		require.Contains(t, good[i], strings.TrimSuffix(text, "|https://example.jp/a"))
 	}
 }
 
