@@ -78,7 +78,7 @@ func TestASettingOfAWrongValueIsFoundByCheckWithItsLine(t *testing.T) {
 		"telegram": {"token: nothing", "chat: news", "server: t.example"},
 		"webhook": {
 			"webhook: http://", "secret: whsec_***", "headers: {Host: a.example}", `headers: {"a b": c}`, "body: '{\"a\": {{.Nothing}}}'", "body: '{'",
-			"idempotent: maybe",
+			"idempotent: maybe", "success_status: [404]", "duplicate_status: [200]", "success_status: [many]",
 		},
 		"x": {"paid: false", `consumer_key: ""`, "server: api.x.example"},
 	} {

@@ -28,6 +28,10 @@ type settings struct {
 	Headers    map[string]poster.Secret `yaml:"headers"`
 	Body       string                   `yaml:"body"`
 	Idempotent bool                     `yaml:"idempotent"`
+
+	SuccessStatus   []int  `yaml:"success_status"`
+	SuccessContains string `yaml:"success_contains"`
+	DuplicateStatus []int  `yaml:"duplicate_status"`
 }
 
 // webhook is one destination.
@@ -38,6 +42,7 @@ type webhook struct {
 	keys    []poster.Secret
 	body    *poster.BodyTemplate
 	traits  poster.Traits
+	success success
 }
 
 func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
@@ -49,6 +54,9 @@ func open(s poster.Settings, o poster.Options) (poster.Poster, error) {
 	errs := []error{poster.CheckAddress(s, "webhook", set.Webhook), checkHeaders(s, set.Headers)}
 	var err error
 	if w.keys, err = signingKeys(s, set); err != nil {
+		errs = append(errs, err)
+	}
+	if w.success, err = successOf(s, set); err != nil {
 		errs = append(errs, err)
 	}
 	if set.Body != "" {
@@ -130,7 +138,7 @@ func (w *webhook) Post(ctx context.Context, m poster.Message) (poster.Receipt, e
 	if err != nil {
 		return poster.Receipt{}, err
 	}
-	if err := w.client.Classify(r); err != nil {
+	if err := w.judge(r); err != nil {
 		return poster.Receipt{}, err
 	}
 	return w.receipt(r), nil
