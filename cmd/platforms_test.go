@@ -134,6 +134,29 @@ func TestTwoAccountsOfOneServerNeedTheirNames(t *testing.T) {
 	require.Contains(t, out, "if they are two, set account in one of them")
 }
 
+// TestANameThatIsGivenLaterAnnouncesNothingAnew, unless two accounts could have been
+// meant by what was recorded without one.
+func TestANameThatIsGivenLaterAnnouncesNothingAnew(t *testing.T) {
+	t.Parallel()
+	server := postertest.Serve(t, postertest.Answer{Status: 200, Body: `{"id":"7"}`})
+	s := newSite(t, server.URL, destinationOn("mastodon", "server: ${SERVER}", "token: ${SECRET}"))
+	s.run("init")
+	s.run("enqueue", "--url", "https://a.example/1")
+	code, out := s.run("process")
+	require.Zero(t, code, out)
+	name := func(config string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(s.dir, "bot.yaml"), []byte(config), 0o600))
+		_, out := s.run("enqueue", "--url", "https://a.example/1", "--dry-run")
+		return out
+	}
+	one := destinationOn("mastodon", "server: ${SERVER}", "token: ${SECRET}", "account: news")
+	require.Contains(t, name(one), "queued=0 already=1")
+	other := strings.NewReplacer("destinations:\n", "", "name: news", "name: fans", "account: news", "account: fans", "${SECRET}", "other").Replace(one)
+	require.Contains(t, name(one+other), "queued=2 already=0", "whose it was is not known")
+	unnamed := strings.Replace(one, "    account: news\n", "", 1)
+	require.Contains(t, name(unnamed+other), "queued=1 already=1", "it is the first's")
+}
+
 // TestCheckAsksEveryPlatformThatCanBeAskedAndPostsNothing, and says of the others that
 // they cannot be.
 func TestCheckAsksEveryPlatformThatCanBeAskedAndPostsNothing(t *testing.T) {

@@ -48,6 +48,7 @@ func (a *app) fleet() (*fleet, error) {
 	for _, d := range cfg.Destinations {
 		problems = append(problems, a.addDestination(f, d))
 	}
+	f.addFormer()
 	for _, r := range cfg.Rules {
 		problems = append(problems, f.addRule(r))
 	}
@@ -106,9 +107,6 @@ func (a *app) addDestination(f *fleet, d config.Destination) error {
 	}
 	former := make([]string, 0, len(d.FormerWebhooks))
 	for _, w := range d.FormerWebhooks {
-		former = append(former, dedupe.Fingerprint(w.Reveal()))
-	}
-	for _, w := range p.Traits().Former {
 		former = append(former, dedupe.Fingerprint(w.Reveal()))
 	}
 	f.queue.Destinations = append(f.queue.Destinations, queue.Destination{

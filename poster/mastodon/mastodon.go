@@ -102,15 +102,24 @@ func accountName(text string) string {
 
 // identity is the server and, where it is named, the account. Tokens are renewed,
 // and stand for no one.
-func (d *mastodon) identity() poster.Secret {
-	return poster.NewSecret(strings.TrimSpace("mastodon:" + d.set.Server + " " + d.set.Account))
+func (d *mastodon) identity(account string) poster.Secret {
+	return poster.NewSecret(strings.TrimSpace("mastodon:" + d.set.Server + " " + account))
+}
+
+// former are what it was before: known by its token, and perhaps without a name.
+func (d *mastodon) former() []poster.Secret {
+	all := []poster.Secret{poster.NewSecret(d.set.Server + " " + d.set.Token.Reveal())}
+	if d.set.Account != "" {
+		all = append(all, d.identity(""))
+	}
+	return all
 }
 
 func (d *mastodon) Traits() poster.Traits {
 	hold := d.limits()
 	return poster.Traits{
-		Identity: d.identity(),
-		Former:   []poster.Secret{poster.NewSecret(d.set.Server + " " + d.set.Token.Reveal())},
+		Identity: d.identity(d.set.Account),
+		Former:   d.former(),
 		Apart:    "account",
 		// Mastodon knows an Idempotency-Key for an hour, but has been seen to publish
 		// twice or to answer 500 all the same; other servers ignore it. So a status is
