@@ -385,7 +385,8 @@ func (c *chamber) emulator(t *testing.T) {
 	server.Kill()
 	server.Restart(t)
 	for _, w := range workers {
-		require.Contains(t, []int{1, 4, 5}, exitCode(t, w.Wait()))
+		// One that is in time to find each of its entries gone takes none, and ends well.
+		require.Contains(t, []int{0, 1, 4, 5}, exitCode(t, w.Wait()))
 	}
 	before := len(r.received())
 	require.Equal(t, []int{4, 4}, f.together(2, "process"), "what is not there is not empty")
