@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help build test race lint bench torture microbench fuzz demo ci clean
+.PHONY: help build test race lint bench plot torture microbench fuzz demo ci clean
 
 LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 FUZZTIME ?= 30s
@@ -22,6 +22,9 @@ lint: ## go vet and golangci-lint
 
 bench: ## measure the program against other ways to do its work
 	go test ./cmd -count 1 -timeout 1h -run '^TestBench$$' -ratios -v
+
+plot: ## draw docs/performance/growth.svg from growth.csv
+	go test ./cmd -count 1 -run '^TestGrowthPlot$$' -plot
 
 torture: ## kill, race and cut off the real program for ten minutes
 	go test ./cmd -count 1 -timeout 30m -run '^TestTorture$$' -torture -v

@@ -35,6 +35,10 @@ const (
 	candidatesNew    = 300
 )
 
+// smallHistory is how many records a history must have for a third of them to hold
+// the candidates that are posted.
+const smallHistory = 10_000
+
 // enqueue measures `bot enqueue` of a thousand addresses, over histories of three
 // sizes, by time and by memory.
 func (b *bench) enqueue(t *testing.T) {
@@ -160,13 +164,17 @@ func copyFile(t *testing.T, from, to string) {
 }
 
 // writePosted writes a posted.json of some 250 bytes for each record. One in ten
-// knows only its address, and a third of the others are of the bench's destination.
+// knows only its address, and a third of the others are of the bench's destination;
+// in a history too small for that, all are.
 func writePosted(t *testing.T, path string, records int) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
 	require.NoError(t, err)
 	w := bufio.NewWriterSize(f, 1<<20)
 	hooks := []string{dedupe.Fingerprint(benchWebhook), dedupe.Fingerprint("b"), dedupe.Fingerprint("c")}
+	if records < smallHistory {
+		hooks = []string{hooks[0], hooks[0], hooks[0]}
+	}
 	for i := range records {
 		io.WriteString(w, map[bool]string{true: "[\n", false: ",\n"}[i == 0])
 		url := fmt.Sprintf("%s%d", benchSite, i)
@@ -203,6 +211,10 @@ func candidateURLs(records int) string {
 	var urls strings.Builder
 	line := func(what any) { fmt.Fprintf(&urls, "%s%v\n", benchSite, what) }
 	for i := range candidatesPosted {
+		if records < smallHistory {
+			line(i/9*10 + i%9)
+			continue
+		}
 		at := i * (records / candidatesPosted) / 30 * 30 // 30n: the bench's own, and not of those with only an address
 		line(at + []int{0, 3, 6, 12, 15, 18, 21, 24, 27}[i%9])
 	}
@@ -255,14 +267,23 @@ func (b *bench) fold(t *testing.T) {
 // records in the file done.
 func (b *bench) finishEntries(t *testing.T, state string, n int, done string) {
 	t.Helper()
-	ctx := t.Context()
-	s, err := jsonstore.Open(ctx, jsonstore.Options{Dir: state, Now: time.Now})
+	s, err := jsonstore.Open(t.Context(), jsonstore.Options{Dir: state, Now: time.Now})
 	require.NoError(t, err)
+	lines := finish(t, s, n)
+	require.NoError(t, s.Close())
+	require.NoError(t, os.WriteFile(done, []byte("[\n"+strings.Join(lines, ",\n")+"\n]\n"), 0o600))
+}
+
+// finish adds so many entries to a ledger and brings them to their end, and returns
+// their records.
+func finish(t *testing.T, s *jsonstore.Store, n int) []string {
+	t.Helper()
+	ctx := t.Context()
 	var all []queue.Candidate
 	for i := range n {
 		all = append(all, queue.Candidate{Entry: benchEntry("manga-x", benchWebhook, fmt.Sprint("done-", i))})
 	}
-	_, err = s.Insert(ctx, all)
+	_, err := s.Insert(ctx, all)
 	require.NoError(t, err)
 	var lines []string
 	for _, c := range all {
@@ -275,8 +296,7 @@ func (b *bench) finishEntries(t *testing.T, state string, n int, done string) {
 		require.NoError(t, err)
 		lines = append(lines, string(raw))
 	}
-	require.NoError(t, s.Close())
-	require.NoError(t, os.WriteFile(done, []byte("[\n"+strings.Join(lines, ",\n")+"\n]\n"), 0o600))
+	return lines
 }
 
 // helpFold folds the ledger in the directory that is named.

@@ -28,12 +28,11 @@ const sendDestinations, sendEach = 16, 625
 // makes the same requests and nothing else. The receiver is another process.
 func (b *bench) process(t *testing.T) {
 	dir := filepath.Join(b.dir, "send")
-	state := filepath.Join(dir, "state")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	posts := filepath.Join(b.dir, "posts.jsonl")
 	receiver := serve(t, b.helper(t, "receive", posts))
 	defer receiver.stop()
-	b.prepareSends(t, dir, state, receiver.said)
+	b.prepareSends(t, dir, receiver.said, sendDestinations*sendEach)
 
 	run := func() float64 {
 		copied := b.copyLedger(t, dir)
@@ -53,19 +52,23 @@ func (b *bench) process(t *testing.T) {
 	b.add(t, r.compare(figures[0], figures[1], seconds))
 }
 
-// prepareSends makes a ledger in which all is due.
-func (b *bench) prepareSends(t *testing.T, dir, state, address string) {
+// prepareSends makes a ledger in which so many entries are due, the destinations in
+// turn.
+func (b *bench) prepareSends(t *testing.T, dir, address string, entries int) {
 	t.Helper()
 	config := "destinations:\n"
-	var all []queue.Candidate
+	name := func(d int) string { return fmt.Sprintf("d%d", d) }
+	webhook := func(d int) string { return fmt.Sprintf("%s/d%d", address, d) }
 	for d := range sendDestinations {
-		name, webhook := fmt.Sprintf("d%d", d), fmt.Sprintf("%s/d%d", address, d)
-		config += fmt.Sprintf("  - {name: %s, webhook: %s}\n", name, webhook)
-		for n := range sendEach {
-			all = append(all, queue.Candidate{Entry: benchEntry(name, webhook, fmt.Sprint(n))})
-		}
+		config += fmt.Sprintf("  - {name: %s, webhook: %s}\n", name(d), webhook(d))
+	}
+	var all []queue.Candidate
+	for i := range entries {
+		d := i % sendDestinations
+		all = append(all, queue.Candidate{Entry: benchEntry(name(d), webhook(d), fmt.Sprint(i/sendDestinations))})
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.yaml"), []byte(config), 0o600))
+	state := filepath.Join(dir, "state")
 	_, err := jsonstore.Init(state, time.Now())
 	require.NoError(t, err)
 	s, err := jsonstore.Open(t.Context(), jsonstore.Options{Dir: state, Now: time.Now})
