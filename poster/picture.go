@@ -3,6 +3,7 @@ package poster
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"image"
 	"image/color"
 	"image/draw"
@@ -21,8 +22,8 @@ const (
 	// maxPicture bounds what is fetched, in bytes, and maxPixels what is decoded.
 	maxPicture = 10 << 20
 	maxPixels  = 40_000_000
-	// PictureLimit bounds the time for a picture; then an announcement goes without.
-	PictureLimit = 20 * time.Second
+	// pictureLimit bounds the time for a picture; then an announcement goes without.
+	pictureLimit = 20 * time.Second
 )
 
 // Picture is a picture of an article.
@@ -38,6 +39,24 @@ type Picture struct {
 // Name is a name for the file.
 func (p Picture) Name() string {
 	return "picture." + strings.TrimPrefix(p.Kind, "image/")
+}
+
+// WithPicture puts the article's picture into a message whose body is a T in JSON. put
+// brings the picture, of at most most bytes, to the platform, where it is nothing until
+// a message names it, and names it in the body. Whatever goes wrong, the message goes
+// as it was.
+func WithPicture[T any](ctx context.Context, o Options, a Article, most int, m Message, put func(context.Context, Picture, *T) bool) Message {
+	ctx, cancel := context.WithTimeout(ctx, pictureLimit)
+	defer cancel()
+	var body T
+	picture, ok := FetchPicture(ctx, o, a, most)
+	if !ok || json.Unmarshal(m.Body, &body) != nil || !put(ctx, picture, &body) {
+		return m
+	}
+	if text, err := JSON(body); err == nil {
+		m.Body = text
+	}
+	return m
 }
 
 // FetchPicture fetches an article's picture and makes it as small as most bytes, as a

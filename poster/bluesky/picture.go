@@ -18,23 +18,13 @@ func (a *account) Prepare(ctx context.Context, article poster.Article, m poster.
 	if !a.set.Image {
 		return m
 	}
-	ctx, cancel := context.WithTimeout(ctx, poster.PictureLimit)
-	defer cancel()
-	var put put
-	if json.Unmarshal(m.Body, &put) != nil || put.Record.Embed == nil {
-		return m
-	}
-	picture, ok := poster.FetchPicture(ctx, a.o, article, maxThumb)
-	if !ok {
-		return m
-	}
-	if put.Record.Embed.External.Thumb, ok = a.upload(ctx, picture); !ok {
-		return m
-	}
-	if body, err := poster.JSON(put); err == nil {
-		m.Body = body
-	}
-	return m
+	return poster.WithPicture(ctx, a.o, article, maxThumb, m, func(ctx context.Context, p poster.Picture, put *put) (ok bool) {
+		if put.Record.Embed == nil {
+			return false
+		}
+		put.Record.Embed.External.Thumb, ok = a.upload(ctx, p)
+		return ok
+	})
 }
 
 // upload brings a picture to the server, where it is nothing until a record names

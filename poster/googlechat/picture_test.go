@@ -8,12 +8,5 @@ import (
 
 func TestThePictureGoesAlongIfAskedFor(t *testing.T) {
 	t.Parallel()
-	f := fixture()
-	settings := f.Settings
-	f.Settings = func(address string) postertest.Settings {
-		s := settings(address)
-		s["image"] = true
-		return s
-	}
-	postertest.Golden(t, f, "testdata/picture.txt")
+	postertest.Golden(t, fixture().With("image", true), "testdata/picture.txt")
 }

@@ -25,22 +25,12 @@ func (d *mastodon) Prepare(ctx context.Context, a poster.Article, m poster.Messa
 	if !d.set.Image {
 		return m
 	}
-	ctx, cancel := context.WithTimeout(ctx, poster.PictureLimit)
-	defer cancel()
-	var s status
-	picture, ok := poster.FetchPicture(ctx, d.o, a, maxImage)
-	if !ok || json.Unmarshal(m.Body, &s) != nil {
-		return m
-	}
-	id, ok := d.upload(ctx, picture, poster.FitLine(a.Title, poster.Limit{Max: maxDescription, Unit: poster.Graphemes}, nil))
-	if !ok {
-		return m
-	}
-	s.Media = []string{id}
-	if body, err := poster.JSON(s); err == nil {
-		m.Body = body
-	}
-	return m
+	description := poster.FitLine(a.Title, poster.Limit{Max: maxDescription, Unit: poster.Graphemes}, nil)
+	return poster.WithPicture(ctx, d.o, a, maxImage, m, func(ctx context.Context, p poster.Picture, s *status) bool {
+		id, ok := d.upload(ctx, p, description)
+		s.Media = []string{id}
+		return ok
+	})
 }
 
 // upload brings a picture to the server and waits until it is read

@@ -21,23 +21,12 @@ func (x *matrix) Prepare(ctx context.Context, a poster.Article, m poster.Message
 	if !x.set.Image {
 		return m
 	}
-	ctx, cancel := context.WithTimeout(ctx, poster.PictureLimit)
-	defer cancel()
-	var c content
-	picture, ok := poster.FetchPicture(ctx, x.o, a, maxImage)
-	if !ok || json.Unmarshal(m.Body, &c) != nil {
-		return m
-	}
-	address, ok := x.upload(ctx, picture)
-	if !ok {
-		return m
-	}
-	c.Type, c.File, c.URL = "m.image", picture.Name(), address
-	c.Info = &info{picture.Kind, len(picture.Data), picture.Width, picture.Height}
-	if body, err := poster.JSON(c); err == nil {
-		m.Body = body
-	}
-	return m
+	return poster.WithPicture(ctx, x.o, a, maxImage, m, func(ctx context.Context, p poster.Picture, c *content) (ok bool) {
+		c.Type, c.File = "m.image", p.Name()
+		c.Info = &info{p.Kind, len(p.Data), p.Width, p.Height}
+		c.URL, ok = x.upload(ctx, p)
+		return ok
+	})
 }
 
 // upload returns the picture's address within Matrix.

@@ -40,6 +40,17 @@ type Fixture struct {
 	Stdout *Buffer
 }
 
+// With returns the fixture of a destination that has one more setting.
+func (f Fixture) With(name string, value any) Fixture {
+	settings := f.Settings
+	f.Settings = func(address string) Settings {
+		s := settings(address)
+		s[name] = value
+		return s
+	}
+	return f
+}
+
 // Answer is a server's answer to every request.
 type Answer struct {
 	// Status is the HTTP status.

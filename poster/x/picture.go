@@ -18,22 +18,11 @@ func (a *account) Prepare(ctx context.Context, article poster.Article, m poster.
 	if !a.set.Image {
 		return m
 	}
-	ctx, cancel := context.WithTimeout(ctx, poster.PictureLimit)
-	defer cancel()
-	var p post
-	picture, ok := poster.FetchPicture(ctx, a.o, article, maxImage)
-	if !ok || json.Unmarshal(m.Body, &p) != nil {
-		return m
-	}
-	id, ok := a.upload(ctx, picture)
-	if !ok {
-		return m
-	}
-	p.Media = &media{[]string{id}}
-	if body, err := poster.JSON(p); err == nil {
-		m.Body = body
-	}
-	return m
+	return poster.WithPicture(ctx, a.o, article, maxImage, m, func(ctx context.Context, picture poster.Picture, p *post) bool {
+		id, ok := a.upload(ctx, picture)
+		p.Media = &media{[]string{id}}
+		return ok
+	})
 }
 
 // upload returns the picture's ID. A form is not signed.
