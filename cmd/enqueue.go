@@ -324,7 +324,7 @@ func newEnqueueReport(got *collected, added queue.Added, dryRun bool) *enqueueRe
 		Command: "enqueue", DryRun: dryRun, Collected: got.articles, Matched: added.Matched,
 		Queued: added.Queued, Already: added.Already, Skipped: added.Skipped, Held: added.Held,
 		Refused: added.Refused, Filtered: added.Filtered,
-		Sources: []sourceReport{}, Entries: []verdictReport{},
+		Sources: []sourceReport{}, Entries: make([]verdictReport, 0, len(added.Decisions)),
 	}
 	for _, s := range got.results {
 		r.Sources = append(r.Sources, newSourceReport(s))

@@ -1,6 +1,10 @@
 package jsonstore
 
-import "bot/queue"
+import (
+	"slices"
+
+	"bot/queue"
+)
 
 // batch is what a group of steps makes of the view. Steps see what the steps
 // before them in the batch did.
@@ -156,6 +160,9 @@ func (b *batch) keepStep() {
 	b.step = changes{}
 }
 
+// aroundValue is about how much a line has beside its value, in bytes.
+const aroundValue = 64
+
 // write appends the batch's events to the journal, and then to the view.
 func (b *batch) write() error {
 	if len(b.kept.events) == 0 {
@@ -165,7 +172,11 @@ func (b *batch) write() error {
 	if err := s.adopt(); err != nil {
 		return err
 	}
-	buf, durable := reuse(s.lines), s.journal.onDisk()
+	size := 0
+	for _, c := range b.kept.events {
+		size += len(c.value) + len(c.name) + aroundValue
+	}
+	buf, durable := slices.Grow(reuse(s.lines), size), s.journal.onDisk()
 	for i, c := range b.kept.events {
 		c.n, c.durable = s.journal.next+int64(i), durable
 		var err error
