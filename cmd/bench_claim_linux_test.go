@@ -118,7 +118,7 @@ func (b *bench) newClaims(t *testing.T) *claims {
 	const trial = 100
 	for i := range trial + (1+claimTurns**reps)*(aloneClaims+togetherClaims) {
 		e := benchEntry("manga-x", benchWebhook, fmt.Sprint("claim-", i))
-		l.messages, all = append(l.messages, benchMessage(t, e)), append(all, queue.Candidate{Entry: e})
+		l.messages, all = append(l.messages, benchMessage(t, e)), append(all, queue.Candidate{Entry: &e})
 	}
 	_, err = l.store.Insert(t.Context(), all)
 	require.NoError(t, err)

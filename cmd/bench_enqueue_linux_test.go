@@ -281,13 +281,13 @@ func finish(t *testing.T, s *jsonstore.Store, n int) []string {
 	ctx := t.Context()
 	var all []queue.Candidate
 	for i := range n {
-		all = append(all, queue.Candidate{Entry: benchEntry("manga-x", benchWebhook, fmt.Sprint("done-", i))})
+		all = append(all, queue.Candidate{Entry: new(benchEntry("manga-x", benchWebhook, fmt.Sprint("done-", i)))})
 	}
 	_, err := s.Insert(ctx, all)
 	require.NoError(t, err)
 	var lines []string
 	for _, c := range all {
-		require.NoError(t, benchClaim(ctx, s, benchMessage(t, c.Entry)))
+		require.NoError(t, benchClaim(ctx, s, benchMessage(t, *c.Entry)))
 		e, err := s.Update(ctx, c.Entry.ID, func(e queue.Entry) (queue.Entry, error) {
 			return queue.Settle(e, time.Now(), e.Claim.Token, queue.Attempt{Receipt: poster.Receipt{RemoteID: "1"}})
 		})

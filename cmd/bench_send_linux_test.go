@@ -65,7 +65,7 @@ func (b *bench) prepareSends(t *testing.T, dir, address string, entries int) {
 	var all []queue.Candidate
 	for i := range entries {
 		d := i % sendDestinations
-		all = append(all, queue.Candidate{Entry: benchEntry(name(d), webhook(d), fmt.Sprint(i/sendDestinations))})
+		all = append(all, queue.Candidate{Entry: new(benchEntry(name(d), webhook(d), fmt.Sprint(i/sendDestinations)))})
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.yaml"), []byte(config), 0o600))
 	state := filepath.Join(dir, "state")

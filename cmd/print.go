@@ -53,7 +53,7 @@ func onOneLine(r rune) rune {
 // list is then a few writes, and not one for each line.
 func (a *app) together() (print func()) {
 	direct := a.stdout.w
-	held := bufio.NewWriterSize(direct, 64<<10)
+	held := bufio.NewWriterSize(direct, 16<<10)
 	a.stdout.set(held)
 	return func() {
 		a.stdout.set(direct)

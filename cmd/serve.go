@@ -88,10 +88,11 @@ func (a *app) runServe(ctx context.Context) error {
 		return err
 	}
 	defer stop()
+	from := a.env.Now()
 	a.log.Info("serving", "enqueue", f.cfg.Serve.Enqueue.Value, "process", f.cfg.Serve.Process.Value, "timezone", f.cfg.Timezone.String())
 	var wg sync.WaitGroup
 	for _, j := range d.jobs {
-		wg.Go(func() { d.loop(ctx, j) })
+		wg.Go(func() { d.loop(ctx, j, from) })
 	}
 	wg.Wait()
 	// To be stopped is how a daemon ends.
@@ -99,12 +100,11 @@ func (a *app) runServe(ctx context.Context) error {
 	return nil
 }
 
-// loop runs a job whenever its schedule says so. Times that pass while it runs are
+// loop runs a job whenever its schedule says so, from then on. Times that pass while it runs are
 // not made up for: it looks at everything that is due anyway.
-func (d *daemon) loop(ctx context.Context, j *job) {
+func (d *daemon) loop(ctx context.Context, j *job, from time.Time) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	from := d.env.Now()
 	for {
 		next := j.schedule.Next(from)
 		for {

@@ -110,7 +110,7 @@ func readExport(r io.Reader, name string) ([]queue.Candidate, error) {
 		if err != nil {
 			return nil, fmt.Errorf("import %s:%d: %w; nothing was imported", name, n, err)
 		}
-		candidates = append(candidates, queue.Candidate{Entry: e})
+		candidates = append(candidates, queue.Candidate{Entry: &e})
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):

@@ -136,7 +136,7 @@ func TestOlderRecordsBlockTheirAddressEverywhere(t *testing.T) {
 	raw := []byte(`{"url":"HTTP://www.Example.jp/a?utm_source=x"}`)
 	e, err := queue.ParseRecord(raw, queue.InPosted)
 	require.NoError(t, err)
-	_, err = f.Store.Insert(context.Background(), []queue.Candidate{{Entry: e}})
+	_, err = f.Store.Insert(context.Background(), []queue.Candidate{{Entry: &e}})
 	require.NoError(t, err)
 	added := f.add(queue.AddOptions{}, batch(false, article("a", hour)))
 	require.Equal(t, []string{"news a already_legacy", "fans a already_legacy"}, verdicts(added))

@@ -188,7 +188,7 @@ func (q *Queue) noteAlso(ctx context.Context, decisions []Decision) error {
 				Status:  Skipped, Reason: samePage + e.Article.URL,
 			}
 			note.ID = note.Key.ID()
-			list = append(list, Candidate{Entry: note})
+			list = append(list, Candidate{Entry: &note})
 		}
 	}
 	if len(list) == 0 {

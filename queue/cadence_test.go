@@ -148,7 +148,7 @@ func TestOnlyOnceHeedsPostedRecordsWithoutAWebhook(t *testing.T) {
 		f := cadenced(t, dedupe.Cadence{Period: test.period}, queue.PerArticle)
 		legacy := queue.Entry{Key: dedupe.Key{URL: "https://example.jp/a"}, Article: queue.Article{URL: "https://example.jp/a"}, Status: test.status}
 		legacy.ID = legacy.Key.ID()
-		_, err := f.Store.Insert(context.Background(), []queue.Candidate{{Entry: legacy}})
+		_, err := f.Store.Insert(context.Background(), []queue.Candidate{{Entry: &legacy}})
 		require.NoError(t, err)
 		require.Equal(t, test.verdict, f.add(queue.AddOptions{}, batch(false, article("a", hour))).Decisions[0].Verdict)
 	}

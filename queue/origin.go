@@ -54,7 +54,7 @@ func KnownAs(e Entry, renamed bool) Known {
 
 // candidate asks for the decision's entry to be inserted.
 func (d *Decision) candidate() Candidate {
-	c := Candidate{Entry: d.Entry, Aliases: d.aliases}
+	c := Candidate{Entry: &d.Entry, Aliases: d.aliases}
 	own := d.Entry.Origin()
 	if !d.byGUID || own == (dedupe.Origin{}) {
 		return c

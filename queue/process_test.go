@@ -295,7 +295,7 @@ func TestWhatBelongsToNoDestinationIsKeptAndNotSent(t *testing.T) {
 	} {
 		e, err := queue.ParseRecord([]byte(raw), queue.InQueue)
 		require.NoError(t, err)
-		list = append(list, queue.Candidate{Entry: e})
+		list = append(list, queue.Candidate{Entry: &e})
 	}
 	_, err := f.Store.Insert(context.Background(), list)
 	require.NoError(t, err)

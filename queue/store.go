@@ -81,8 +81,9 @@ type Store interface {
 
 // Candidate is an entry that is to be inserted if it is new.
 type Candidate struct {
-	// Entry is what is inserted, in whatever state the rules gave it.
-	Entry Entry
+	// Entry is what is inserted, in whatever state the rules gave it. A store does not
+	// keep it, and does not change it.
+	Entry *Entry
 	// Aliases are the other keys under which the ledger may know the same
 	// announcement: an earlier webhook of the same account, another host of the
 	// same site, the URL-only form of older records. They are not stored.

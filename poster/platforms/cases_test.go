@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -262,6 +263,7 @@ func testAmbiguous(t *testing.T, folder string) {
 	readCase(t, folder, "input", &in)
 	want := []poster.Outcome{poster.Unknown, poster.Delivered, poster.Unknown, poster.Later, poster.Unknown}
 	require.Len(t, in.Steps, len(want))
+	var mu sync.Mutex
 	var keys []string
 	for i, s := range in.Steps {
 		platform := s.Platform
@@ -273,7 +275,9 @@ func testAmbiguous(t *testing.T, folder string) {
 			answer.Body = `{"id":"7"}`
 		}
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
 			keys = append(keys, r.Header.Get("Idempotency-Key"))
+			mu.Unlock()
 			_, _ = io.Copy(io.Discard, r.Body)
 			switch s.Response.Event {
 			case "timeout":
@@ -296,6 +300,8 @@ func testAmbiguous(t *testing.T, folder string) {
 		}
 		require.Equal(t, want[i], poster.OutcomeOf(attempt(t, platform, server.URL, client)), "step %d", i)
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	require.Equal(t, "id", keys[0])
 	require.Equal(t, keys[0], keys[1], "one key for all attempts")
 }

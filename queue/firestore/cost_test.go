@@ -94,7 +94,7 @@ func costOfGUIDs(t *testing.T, s *firestore.Store, m *meter) {
 	candidate := func(n int) []queue.Candidate {
 		e := storetest.Entry("guids", n)
 		e.Article.GUID, e.Status, e.DueAt = "g", queue.Skipped, time.Time{}
-		return []queue.Candidate{{Entry: e, Aliases: []dedupe.Key{e.Key.URLOnly()}, Origins: []dedupe.Origin{e.Origin()}}}
+		return []queue.Candidate{{Entry: &e, Aliases: []dedupe.Key{e.Key.URLOnly()}, Origins: []dedupe.Origin{e.Origin()}}}
 	}
 	_, err := s.Lookup(t.Context(), candidate(1))
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestCost(t *testing.T) {
 	require.Equal(t, cost{queries: 1}, m.take(), "an idle process")
 
 	e := storetest.Entry("a", 1)
-	announce := []queue.Candidate{{Entry: e, Aliases: []dedupe.Key{e.Key.URLOnly()}}}
+	announce := []queue.Candidate{{Entry: &e, Aliases: []dedupe.Key{e.Key.URLOnly()}}}
 	_, err := s.Lookup(ctx, announce)
 	require.NoError(t, err)
 	_, err = s.Insert(ctx, announce)

@@ -46,7 +46,7 @@ func TestADocumentWithAnotherKeyIsAnError(t *testing.T) {
 	s, e := open(t, o), storetest.Entry("a", 1)
 	insert(t, s, e)
 	s.Tamper(t, e.ID, []raw.Update{{Path: "key", Value: "another"}})
-	_, err := s.Lookup(t.Context(), []queue.Candidate{{Entry: e}})
+	_, err := s.Lookup(t.Context(), []queue.Candidate{{Entry: &e}})
 	require.ErrorContains(t, err, "the document holds another key")
 	_, err = claim(t.Context(), s, e.ID, "worker")
 	require.ErrorContains(t, err, "the document holds another key")

@@ -29,7 +29,7 @@ func (s *Store) Insert(ctx context.Context, candidates []queue.Candidate) ([]que
 	}
 	entries := make([]queue.Entry, 0, len(fresh))
 	for _, i := range fresh {
-		entries = append(entries, candidates[i].Entry)
+		entries = append(entries, *candidates[i].Entry)
 	}
 	inTheWay, err := s.create(ctx, entries, by)
 	if err != nil {

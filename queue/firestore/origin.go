@@ -130,7 +130,7 @@ func (all articles) find(c queue.Candidate) (queue.Known, bool) {
 // add notes a candidate that is new, for those after it in its call.
 func (all articles) add(c queue.Candidate) {
 	if a := all[c.Entry.Origin()]; a != nil {
-		a.entries = append(a.entries, c.Entry)
+		a.entries = append(a.entries, *c.Entry)
 	}
 }
 
@@ -199,7 +199,7 @@ func (s *Store) overtaken(ctx context.Context, chunk []creation, all articles, i
 		all[o] = a
 	}
 	for _, c := range chunk {
-		k, known := now.find(queue.Candidate{Entry: c.entry, Origins: []dedupe.Origin{c.origin}})
+		k, known := now.find(queue.Candidate{Entry: &c.entry, Origins: []dedupe.Origin{c.origin}})
 		if known {
 			inTheWay[c.id] = k
 			continue

@@ -20,7 +20,7 @@ func guided(n int, guid string) queue.Entry {
 }
 
 func byGUID(e queue.Entry) []queue.Candidate {
-	return []queue.Candidate{{Entry: e, Origins: []dedupe.Origin{e.Origin()}}}
+	return []queue.Candidate{{Entry: &e, Origins: []dedupe.Origin{e.Origin()}}}
 }
 
 func TestWhatIsCopiedIsKnownByItsGUID(t *testing.T) {

@@ -117,7 +117,7 @@ func (s *Store) lookup(ctx context.Context, candidates []queue.Candidate) (known
 			known[i] = k
 			continue
 		}
-		found[c.Entry.ID] = knownOf(c.Entry)
+		found[c.Entry.ID] = knownOf(*c.Entry)
 		by.add(c)
 		fresh = append(fresh, i)
 	}

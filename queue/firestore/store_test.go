@@ -45,7 +45,7 @@ func insert(t testing.TB, s queue.Store, entries ...queue.Entry) {
 	t.Helper()
 	var list []queue.Candidate
 	for _, e := range entries {
-		list = append(list, queue.Candidate{Entry: e})
+		list = append(list, queue.Candidate{Entry: &e})
 	}
 	known, err := s.Insert(t.Context(), list)
 	require.NoError(t, err)

@@ -89,7 +89,7 @@ func waiting(b *testing.B, dir string, n int) (*jsonstore.Store, []string) {
 	for i := range n {
 		e := storetest.Entry("a", i)
 		e.DueAt = now()
-		ids, all = append(ids, e.ID), append(all, queue.Candidate{Entry: e})
+		ids, all = append(ids, e.ID), append(all, queue.Candidate{Entry: &e})
 	}
 	_, err = s.Insert(b.Context(), all)
 	require.NoError(b, err)
@@ -213,7 +213,7 @@ func BenchmarkLookup(b *testing.B) {
 					e.Key.URL = fmt.Sprintf("https://example.jp/old/%d", at)
 				}
 				e.ID = e.Key.ID()
-				all = append(all, queue.Candidate{Entry: e, Aliases: []dedupe.Key{e.Key.URLOnly()}})
+				all = append(all, queue.Candidate{Entry: &e, Aliases: []dedupe.Key{e.Key.URLOnly()}})
 			}
 			for b.Loop() {
 				s, err := jsonstore.OpenReadOnly(b.Context(), dir)
@@ -247,7 +247,7 @@ func BenchmarkLookupByGUID(b *testing.B) {
 			e.Article.GUID += "new"
 		}
 		e.ID = e.Key.ID()
-		all = append(all, queue.Candidate{Entry: e, Aliases: []dedupe.Key{e.Key.URLOnly()}})
+		all = append(all, queue.Candidate{Entry: &e, Aliases: []dedupe.Key{e.Key.URLOnly()}})
 	}
 	lookup := func(b *testing.B, want int) {
 		for b.Loop() {

@@ -96,7 +96,7 @@ func TestACrashBetweenAnyTwoStepsOfAFoldLosesAndDoublesNothing(t *testing.T) {
 			s := open(t, dir)
 			require.Equal(t, st, stateOf(t, s))
 			for _, e := range st.entries {
-				known, err := s.Insert(t.Context(), []queue.Candidate{{Entry: e}})
+				known, err := s.Insert(t.Context(), []queue.Candidate{{Entry: &e}})
 				require.NoError(t, err)
 				require.Equal(t, e.ID, known[0].ID)
 			}
@@ -204,7 +204,7 @@ func TestALargePostedFileIsFoldedLater(t *testing.T) {
 
 	before := times(t, dir)
 	s = open(t, dir)
-	known, err := s.Insert(t.Context(), []queue.Candidate{{Entry: done(1)}, {Entry: storetest.Entry("a", 2)}})
+	known, err := s.Insert(t.Context(), []queue.Candidate{{Entry: new(done(1))}, {Entry: new(storetest.Entry("a", 2))}})
 	require.NoError(t, err)
 	require.Equal(t, []string{done(1).ID, storetest.Entry("a", 2).ID}, []string{known[0].ID, known[1].ID})
 	require.NoError(t, s.Close())

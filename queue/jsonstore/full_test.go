@@ -22,7 +22,7 @@ func TestAFullDiskLosesNothingThatWasAcknowledged(t *testing.T) {
 		if n%2 == 0 {
 			e = done(n)
 		}
-		if _, err = s.Insert(t.Context(), []queue.Candidate{{Entry: e}}); err != nil {
+		if _, err = s.Insert(t.Context(), []queue.Candidate{{Entry: &e}}); err != nil {
 			break
 		}
 		acked = append(acked, e)

@@ -42,7 +42,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		e := storetest.Entry("z", 99)
-		_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: e}})
+		_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: &e}})
 		require.Equal(t, refused == nil, err == nil, "%v, and to write: %v", refused, err)
 		require.NoError(t, s.Close())
 		if err != nil {

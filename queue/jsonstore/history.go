@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"bot/dedupe"
 	"bot/queue"
@@ -68,15 +69,14 @@ func (h *history) close() {
 
 // lacking returns those of wants that were not looked for yet.
 func (h *history) lacking(wants []want) []want {
+	if len(h.answers)+len(h.articles) == 0 {
+		return slices.Clip(wants)
+	}
 	var lack []want
-	for i, w := range wants {
-		if h.knows(w) {
-			continue
+	for _, w := range wants {
+		if !h.knows(w) {
+			lack = append(lack, w)
 		}
-		if lack == nil {
-			lack = make([]want, 0, len(wants)-i)
-		}
-		lack = append(lack, w)
 	}
 	return lack
 }

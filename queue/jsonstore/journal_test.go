@@ -65,7 +65,7 @@ func tell(t *testing.T) story {
 	}
 	two, three := storetest.Entry("a", 2), storetest.Entry("a", 3)
 	chapter(nil)
-	_, err := s.Insert(t.Context(), []queue.Candidate{{Entry: three}})
+	_, err := s.Insert(t.Context(), []queue.Candidate{{Entry: &three}})
 	chapter(err)
 	chapter(s.UpdateBook(t.Context(), "source/a", func(json.RawMessage) (json.RawMessage, error) { return json.RawMessage(`{"etag":"1"}`), nil }))
 	for _, e := range []queue.Entry{two, three} {
@@ -77,7 +77,7 @@ func tell(t *testing.T) story {
 	chapter(s.Delete(t.Context(), done(1).ID))
 	chapter(s.Delete(t.Context(), three.ID))
 	st.synced = st.ends[len(st.ends)-4] // the last claim synced itself, and no later line says so
-	_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: storetest.Entry("a", 4)}})
+	_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: new(storetest.Entry("a", 4))}})
 	chapter(err)
 	st.files = contents(t, dir)
 	return st

@@ -69,7 +69,7 @@ func insert(t testing.TB, s queue.Store, entries ...queue.Entry) {
 	t.Helper()
 	var all []queue.Candidate
 	for _, e := range entries {
-		all = append(all, queue.Candidate{Entry: e})
+		all = append(all, queue.Candidate{Entry: &e})
 	}
 	known, err := s.Insert(t.Context(), all)
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ func done(n int) queue.Entry {
 func openErr(dir string) error {
 	s, err := jsonstore.Open(context.Background(), jsonstore.Options{Dir: dir, Now: now})
 	if err == nil {
-		_, err = s.Lookup(context.Background(), []queue.Candidate{{Entry: storetest.Entry("z", 99)}})
+		_, err = s.Lookup(context.Background(), []queue.Candidate{{Entry: new(storetest.Entry("z", 99))}})
 		s.Close()
 	}
 	return err
@@ -106,7 +106,7 @@ func openErr(dir string) error {
 func openReadOnlyErr(dir string) error {
 	s, err := jsonstore.OpenReadOnly(context.Background(), dir)
 	if err == nil {
-		_, err = s.Lookup(context.Background(), []queue.Candidate{{Entry: storetest.Entry("z", 99)}})
+		_, err = s.Lookup(context.Background(), []queue.Candidate{{Entry: new(storetest.Entry("z", 99))}})
 		s.Close()
 	}
 	return err
@@ -353,13 +353,13 @@ func TestReadOnlyWritesNothing(t *testing.T) {
 			got, err := s.Get(t.Context(), e.ID)
 			require.NoError(t, err)
 			require.Equal(t, e, got)
-			known, err := s.Lookup(t.Context(), []queue.Candidate{{Entry: e}, {Entry: storetest.Entry("a", 5)}})
+			known, err := s.Lookup(t.Context(), []queue.Candidate{{Entry: &e}, {Entry: new(storetest.Entry("a", 5))}})
 			require.NoError(t, err)
 			require.Equal(t, []bool{false, true}, []bool{known[0].New(), known[1].New()})
 			for _, err := range s.Due(t.Context(), now()) {
 				require.NoError(t, err)
 			}
-			_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: storetest.Entry("a", 5)}})
+			_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: new(storetest.Entry("a", 5))}})
 			require.ErrorIs(t, err, jsonstore.ErrReadOnly)
 			_, err = s.Update(t.Context(), e.ID, func(e queue.Entry) (queue.Entry, error) { return e, nil })
 			require.ErrorIs(t, err, jsonstore.ErrReadOnly)

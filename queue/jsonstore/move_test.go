@@ -21,14 +21,14 @@ func TestALedgerThatMoves(t *testing.T) {
 	other, err := jsonstore.Open(ctx, o)
 	require.NoError(t, err)
 	e := storetest.Entry("a", 1)
-	_, err = other.Insert(ctx, []queue.Candidate{{Entry: e}})
+	_, err = other.Insert(ctx, []queue.Candidate{{Entry: &e}})
 	require.NoError(t, err)
 
 	o.MovingTo = "there"
 	s, err := jsonstore.Open(ctx, o)
 	require.NoError(t, err)
 	require.NoError(t, s.Freeze(ctx, "there"))
-	_, err = other.Insert(ctx, []queue.Candidate{{Entry: storetest.Entry("a", 2)}})
+	_, err = other.Insert(ctx, []queue.Candidate{{Entry: new(storetest.Entry("a", 2))}})
 	require.ErrorIs(t, err, jsonstore.ErrMoved, "a process that has it open is refused")
 	got, err := s.Get(ctx, e.ID)
 	require.NoError(t, err, "whoever moves it may look at it")
@@ -37,7 +37,7 @@ func TestALedgerThatMoves(t *testing.T) {
 	require.ErrorIs(t, err, jsonstore.ErrMoved)
 
 	require.NoError(t, s.Thaw(ctx))
-	_, err = other.Insert(ctx, []queue.Candidate{{Entry: storetest.Entry("a", 2)}})
+	_, err = other.Insert(ctx, []queue.Candidate{{Entry: new(storetest.Entry("a", 2))}})
 	require.NoError(t, err)
 
 	require.NoError(t, s.Leave(ctx, "there"))

@@ -68,7 +68,7 @@ func keyOf(hook, url string) dedupe.Key {
 func candidate(hook, url string) queue.Candidate {
 	k := keyOf(hook, url)
 	return queue.Candidate{
-		Entry:   queue.Entry{ID: k.ID(), Key: k, Status: queue.Queued, DueAt: now(), QueuedAt: now(), Article: queue.Article{URL: url}},
+		Entry:   &queue.Entry{ID: k.ID(), Key: k, Status: queue.Queued, DueAt: now(), QueuedAt: now(), Article: queue.Article{URL: url}},
 		Aliases: []dedupe.Key{k.URLOnly()},
 	}
 }
@@ -130,7 +130,7 @@ func TestRecordsOfAnEarlierBotStayByteForByte(t *testing.T) {
 	dir := copied(t, map[string]string{"posted.json": olderPosted, "queue.json": olderQueue})
 	s := open(t, dir)
 	fresh := candidate(hookA, "https://example.jp/new").Entry
-	insert(t, s, fresh, done(1))
+	insert(t, s, *fresh, done(1))
 	require.NoError(t, s.Close())
 
 	got := contents(t, dir)

@@ -19,7 +19,7 @@ func TestAWriteThatCannotBeUndoneEndsTheStore(t *testing.T) {
 	s, err := Open(t.Context(), Options{Dir: dir})
 	require.NoError(t, err)
 	first := entry("https://example.jp/1")
-	_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: first}})
+	_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: &first}})
 	require.NoError(t, err)
 
 	// A file that can be read and not written stands for a disk that has gone.
@@ -27,7 +27,7 @@ func TestAWriteThatCannotBeUndoneEndsTheStore(t *testing.T) {
 	require.NoError(t, err)
 	s.journal.file.Close()
 	s.journal.file = readable
-	_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: entry("https://example.jp/2")}})
+	_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: new(entry("https://example.jp/2"))}})
 	require.Error(t, err)
 	_, err = s.Get(context.Background(), first.ID)
 	require.ErrorContains(t, err, "cannot be trusted until it is opened again")

@@ -152,7 +152,7 @@ func writeForEver(dir, round string) error {
 		}
 		for m := range 3 {
 			e := storetest.Entry("round "+round, 3*n+m)
-			if _, err := s.Insert(ctx, []queue.Candidate{{Entry: e}}); err != nil {
+			if _, err := s.Insert(ctx, []queue.Candidate{{Entry: &e}}); err != nil {
 				return err
 			}
 			fmt.Println(e.ID, queue.Queued)

@@ -44,7 +44,7 @@ type record struct {
 
 const (
 	// windowSize is how much of a file is read at once.
-	windowSize = 128 << 10
+	windowSize = 64 << 10
 	padding    = 16
 
 	// Results other than the index behind what was read.

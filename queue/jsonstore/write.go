@@ -57,10 +57,10 @@ func (s *Store) insert(ctx context.Context, candidates []queue.Candidate, add bo
 			if !known[n].New() {
 				continue
 			}
-			earlier[c.Entry.ID] = knownOf(c.Entry)
-			articles.add(&candidates[n].Entry)
+			earlier[c.Entry.ID] = knownOf(*c.Entry)
+			articles.add(candidates[n].Entry)
 			if add {
-				if _, err := b.put(&c.Entry, false); err != nil {
+				if _, err := b.put(c.Entry, false); err != nil {
 					return err
 				}
 				b.mustSync()

@@ -63,13 +63,13 @@ func (s *Store) insert(ctx context.Context, candidates []queue.Candidate, add bo
 			known[n] = queue.KnownAs(e, true)
 			continue
 		}
-		earlier[c.Entry.ID] = c.Entry
+		earlier[c.Entry.ID] = *c.Entry
 		o := c.Entry.Origin()
 		if o != (dedupe.Origin{}) {
-			earlierBy[o] = append(earlierBy[o], c.Entry)
+			earlierBy[o] = append(earlierBy[o], *c.Entry)
 		}
 		if add {
-			s.entries[c.Entry.ID] = clone(c.Entry)
+			s.entries[c.Entry.ID] = clone(*c.Entry)
 			if o != (dedupe.Origin{}) && !slices.Contains(s.origins[o], c.Entry.ID) {
 				s.origins[o] = append(s.origins[o], c.Entry.ID)
 			}

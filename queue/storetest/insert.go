@@ -73,7 +73,7 @@ func inserting() []property {
 			s := open(t)
 			former, now := Entry("former webhook", 1), Entry("webhook", 1)
 			insert(t, s, former)
-			known, err := s.Insert(t.Context(), []queue.Candidate{{Entry: now, Aliases: []dedupe.Key{Entry("x", 9).Key, former.Key}}})
+			known, err := s.Insert(t.Context(), []queue.Candidate{{Entry: &now, Aliases: []dedupe.Key{Entry("x", 9).Key, former.Key}}})
 			require.NoError(t, err)
 			require.Equal(t, former.ID, known[0].ID)
 			_, err = s.Get(t.Context(), now.ID)
@@ -82,7 +82,7 @@ func inserting() []property {
 		{"an alias of a later candidate may be an earlier one of the same call", func(t *testing.T, open Opener) {
 			s := open(t)
 			former, now := Entry("former webhook", 1), Entry("webhook", 1)
-			known, err := s.Insert(t.Context(), []queue.Candidate{{Entry: former}, {Entry: now, Aliases: []dedupe.Key{former.Key}}})
+			known, err := s.Insert(t.Context(), []queue.Candidate{{Entry: &former}, {Entry: &now, Aliases: []dedupe.Key{former.Key}}})
 			require.NoError(t, err)
 			require.True(t, known[0].New())
 			require.Equal(t, former.ID, known[1].ID)
@@ -90,7 +90,7 @@ func inserting() []property {
 		{"aliases are not stored", func(t *testing.T, open Opener) {
 			s := open(t)
 			former, now := Entry("former webhook", 1), Entry("webhook", 1)
-			_, err := s.Insert(t.Context(), []queue.Candidate{{Entry: now, Aliases: []dedupe.Key{former.Key}}})
+			_, err := s.Insert(t.Context(), []queue.Candidate{{Entry: &now, Aliases: []dedupe.Key{former.Key}}})
 			require.NoError(t, err)
 			insert(t, s, former)
 		}},
@@ -101,8 +101,8 @@ func inserting() []property {
 			old.ID = old.Key.ID()
 			insert(t, s, old)
 			known, err := s.Insert(t.Context(), []queue.Candidate{
-				{Entry: once, Aliases: []dedupe.Key{once.Key.URLOnly()}},
-				{Entry: daily},
+				{Entry: &once, Aliases: []dedupe.Key{once.Key.URLOnly()}},
+				{Entry: &daily},
 			})
 			require.NoError(t, err)
 			require.Equal(t, []queue.Known{{ID: old.ID, Status: queue.Posted, URLOnly: true}, {}}, known)

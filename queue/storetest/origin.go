@@ -26,7 +26,7 @@ func called(webhook string, n int, guid string) queue.Entry {
 func byGUID(entries ...queue.Entry) []queue.Candidate {
 	var all []queue.Candidate
 	for _, e := range entries {
-		c := queue.Candidate{Entry: e}
+		c := queue.Candidate{Entry: &e}
 		if o := e.Origin(); o != (dedupe.Origin{}) {
 			c.Origins = []dedupe.Origin{o}
 		}
@@ -61,7 +61,7 @@ func takes(t *testing.T, s queue.Store, c queue.Candidate) {
 		require.NoError(t, err)
 		require.Equal(t, []queue.Known{{}}, known)
 	}
-	require.Equal(t, c.Entry, get(t, s, c.Entry.ID))
+	require.Equal(t, *c.Entry, get(t, s, c.Entry.ID))
 }
 
 func renaming() []property {
@@ -155,11 +155,11 @@ func renaming() []property {
 			}
 			second := dated(2, at.Add(30*day+time.Millisecond))
 			takes(t, s, second)
-			knows(t, s, dated(20, at.Add(60*day)), second.Entry)
+			knows(t, s, dated(20, at.Add(60*day)), *second.Entry)
 			third := dated(3, at.Add(61*day))
 			takes(t, s, third)
 			require.NoError(t, s.Close())
-			knows(t, open(t), dated(30, at.Add(90*day)), third.Entry)
+			knows(t, open(t), dated(30, at.Add(90*day)), *third.Entry)
 		}},
 		{"an article without a date keeps its guid for good", func(t *testing.T, open Opener) {
 			s, e := open(t), called("a", 1, "g")

@@ -59,7 +59,7 @@ func Entry(webhook string, n int) queue.Entry {
 func candidates(entries ...queue.Entry) []queue.Candidate {
 	var all []queue.Candidate
 	for _, e := range entries {
-		all = append(all, queue.Candidate{Entry: e})
+		all = append(all, queue.Candidate{Entry: &e})
 	}
 	return all
 }
