@@ -209,6 +209,7 @@ type bareLedger struct {
 	fleet *client.DocumentRef
 }
 
+// newBareLedger reads the fleet's document, as the program does when it begins.
 func newBareLedger(ctx context.Context, t *testing.T, project string) *bareLedger {
 	c, err := client.NewClient(ctx, project)
 	require.NoError(t, err)
@@ -225,7 +226,7 @@ func (l *bareLedger) book(name string) *client.DocumentRef {
 	return l.fleet.Collection("bot_books").Doc(strings.ReplaceAll(name, "/", "|"))
 }
 
-// read reads documents, of which so many are there.
+// read reads documents by their names, with one call.
 func (l *bareLedger) read(ctx context.Context, t *testing.T, refs ...*client.DocumentRef) []*client.DocumentSnapshot {
 	snaps, err := l.GetAll(ctx, refs)
 	require.NoError(t, err)
