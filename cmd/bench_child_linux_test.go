@@ -36,6 +36,10 @@ func TestBenchHelper(t *testing.T) {
 		helpFeeds(t)
 	case "get":
 		helpGet(t)
+	case "cloud-enqueue":
+		helpCloudEnqueue(t)
+	case "cloud-process":
+		helpCloudProcess(t)
 	default:
 		t.Fatalf("there is no helper %q", *benchHelper)
 	}

@@ -34,7 +34,7 @@ func (b *bench) growth(t *testing.T) {
 		return b.pollSized(t, feeds.said, n)
 	})...)
 	require.NoError(t, os.WriteFile(growthData, growthCSV(all), 0o644))
-	require.NoError(t, os.WriteFile(growthPlot, drawGrowth(all), 0o644))
+	require.NoError(t, os.WriteFile(growthPlot, drawGrowth(readGrowth(t)), 0o644))
 }
 
 // sized is one work of one size.

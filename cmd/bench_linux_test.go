@@ -44,6 +44,7 @@ func TestBench(t *testing.T) {
 	t.Run("claim", b.claim)
 	t.Run("process", b.process)
 	t.Run("poll", b.poll)
+	t.Run("firestore", b.firestore)
 	t.Run("growth", b.growth)
 	fmt.Print(b.table(), "load: ", firstLine("/proc/loadavg"), "\n")
 }

@@ -56,18 +56,12 @@ func (b *bench) process(t *testing.T) {
 // turn.
 func (b *bench) prepareSends(t *testing.T, dir, address string, entries int) {
 	t.Helper()
-	config := "destinations:\n"
-	name := func(d int) string { return fmt.Sprintf("d%d", d) }
-	webhook := func(d int) string { return fmt.Sprintf("%s/d%d", address, d) }
-	for d := range sendDestinations {
-		config += fmt.Sprintf("  - {name: %s, webhook: %s}\n", name(d), webhook(d))
-	}
 	var all []queue.Candidate
 	for i := range entries {
 		d := i % sendDestinations
-		all = append(all, queue.Candidate{Entry: new(benchEntry(name(d), webhook(d), fmt.Sprint(i/sendDestinations)))})
+		all = append(all, queue.Candidate{Entry: new(benchEntry(sendName(d), sendWebhook(address, d), fmt.Sprint(i/sendDestinations)))})
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.yaml"), []byte(config), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bot.yaml"), []byte(sendConfig(address)), 0o600))
 	state := filepath.Join(dir, "state")
 	_, err := jsonstore.Init(state, time.Now())
 	require.NoError(t, err)
@@ -76,6 +70,19 @@ func (b *bench) prepareSends(t *testing.T, dir, address string, entries int) {
 	_, err = s.Insert(t.Context(), all)
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
+}
+
+func sendName(d int) string { return fmt.Sprintf("d%d", d) }
+
+func sendWebhook(address string, d int) string { return fmt.Sprintf("%s/d%d", address, d) }
+
+// sendConfig has the destinations at a receiver.
+func sendConfig(address string) string {
+	config := "destinations:\n"
+	for d := range sendDestinations {
+		config += fmt.Sprintf("  - {name: %s, webhook: %s}\n", sendName(d), sendWebhook(address, d))
+	}
+	return config
 }
 
 // sentPost is a request as the receiver wrote it down.

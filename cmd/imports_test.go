@@ -51,7 +51,7 @@ type thirdParty struct {
 // as few as can be, so that it can be replaced in one place.
 var thirdParties = []thirdParty{
 	{module: "github.com/VictoriaMetrics/metrics", by: []string{"cmd"}},
-	{module: "cloud.google.com/go/firestore", by: []string{"queue/firestore"}},
+	{module: "cloud.google.com/go/firestore", by: []string{"queue/firestore"}, tests: true},
 	{module: "github.com/go-json-experiment/json", by: []string{"queue", "queue/jsonstore", "queue/firestore", "queue/storetest"}},
 	{module: "github.com/google/uuid", by: []string{"dedupe", "queue/jsonstore"}},
 	{module: "github.com/mmcdole/gofeed", by: []string{"queue/collect"}, tests: true},

@@ -2,6 +2,8 @@ package queue_test
 
 import (
 	"context"
+	"errors"
+	"iter"
 	"regexp"
 	"testing"
 	"time"
@@ -242,4 +244,24 @@ func TestWhatIsRecordedByHandCountsAsPosted(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, added.Queued, "what was waiting for fans is posted there now")
 	require.Zero(t, f.process(queue.ProcessOptions{}).Due)
+}
+
+// unlisted is a ledger that does not say what waits.
+type unlisted struct{ queue.Store }
+
+func (unlisted) Waiting(context.Context) iter.Seq2[queue.Entry, error] {
+	return func(yield func(queue.Entry, error) bool) { yield(queue.Entry{}, errors.New("asked for what waits")) }
+}
+
+func TestWhatWaitsIsNotReadWhereEverythingIsDueAtOnce(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t)
+	f.Store = unlisted{f.Store}
+	for i := range f.Destinations {
+		f.Destinations[i].Quiet.Zone = time.UTC
+	}
+	require.Equal(t, 2, f.add(queue.AddOptions{}, batch(false, article("a", hour))).Queued)
+	f.Destinations[0].Quiet.From, f.Destinations[0].Quiet.To = 22*hour, 7*hour
+	_, err := f.Add(context.Background(), []queue.Batch{batch(false, article("b", hour))}, queue.AddOptions{})
+	require.ErrorContains(t, err, "asked for what waits")
 }

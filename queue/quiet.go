@@ -29,9 +29,12 @@ func (q Quiet) Until(t time.Time) time.Time {
 	return end.UTC()
 }
 
+// none reports whether there is no quiet time, wherever the clock hangs.
+func (q Quiet) none() bool { return q.From == q.To }
+
 // has reports whether t is quiet.
 func (q Quiet) has(t time.Time) bool {
-	if q.From == q.To {
+	if q.none() {
 		return false
 	}
 	at := sinceMidnight(t.In(q.Zone))

@@ -32,7 +32,7 @@ type plan struct {
 
 // planned reports whether due times there are anything but "at once".
 func (d *Destination) planned() bool {
-	return d.Slots != nil || d.MinInterval > 0 || d.Quiet != Quiet{}
+	return d.Slots != nil || d.MinInterval > 0 || !d.Quiet.none()
 }
 
 // planner returns one that knows what waits already, but for what without leaves
