@@ -15,6 +15,10 @@ type Article struct {
 	// URL is the absolute http(s) address that is announced: the source's own,
 	// less tracking parameters.
 	URL string
+	// Listed is the address before its source's own strip_params were dropped. Empty:
+	// none were. It is not kept: it tells whether the article is known from before
+	// they were in the config.
+	Listed string `json:",omitempty"`
 	// Title is plain text, at most 4 KiB. Empty when the source names none.
 	Title string
 	// Summary is plain text. Empty when the source names none.

@@ -222,7 +222,7 @@ func (q *Queue) decision(a Article, rule *Rule, d Destination, source Source) De
 		dec.Verdict, dec.Reason = VerdictRefused, err.Error()
 		return dec
 	}
-	dec.page, dec.elsewhere = canonical, q.elsewhere(canonical)
+	dec.page, dec.elsewhere = canonical, others(canonical, q.samePlaces(canonical, a, site))
 	if !rule.plain() {
 		main := canonical
 		if rule.Cadence.Counts() {

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"slices"
 
 	"bot/dedupe"
@@ -29,6 +30,28 @@ func (q *Queue) elsewhere(canonical string) []string {
 			if !slices.Contains(all, url) {
 				all = append(all, url)
 			}
+		}
+	}
+	return all
+}
+
+// samePlaces returns the other addresses of an article's page: those on other hosts,
+// and those that it had while one of its site's strip_params, or none, was in the
+// config.
+func (q *Queue) samePlaces(canonical string, a Article, site dedupe.Site) []string {
+	all := q.elsewhere(canonical)
+	if len(site.StripParams) == 0 {
+		return all
+	}
+	listed := cmp.Or(a.Listed, a.URL)
+	for i := -1; i < len(site.StripParams); i++ {
+		var params []string
+		if i >= 0 {
+			params = slices.Delete(slices.Clone(site.StripParams), i, i+1)
+		}
+		before, err := dedupe.Site{StripParams: params}.Canonical(listed)
+		if err == nil && before != canonical && !slices.Contains(all, before) {
+			all = append(append(all, before), q.elsewhere(before)...)
 		}
 	}
 	return all

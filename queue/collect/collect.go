@@ -285,7 +285,7 @@ func (c *Collector) read(ctx context.Context, s Source, prev Progress, notBefore
 	if err != nil {
 		return c.failed(s, prev, now, err)
 	}
-	r := Result{Source: s.Name, Status: StatusOK, Articles: got.articles, Dropped: got.dropped, Next: got.next}
+	r := Result{Source: s.Name, Status: StatusOK, Articles: s.stripped(got.articles), Dropped: got.dropped, Next: got.next}
 	if got.notModified {
 		r.Status = StatusNotModified
 	}

@@ -306,7 +306,7 @@ func (f *feed) article(item *gofeed.Item, link string, s Source, doc *document) 
 		summary = content
 	}
 	a := queue.Article{
-		URL:        dedupe.StripTracking(absolute(link, doc.base), s.StripParams),
+		URL:        dedupe.StripTracking(absolute(link, doc.base), nil),
 		Title:      plainText(item.Title, maxTitle),
 		Summary:    summary.plain(maxSummary),
 		Author:     f.author(item),

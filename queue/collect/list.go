@@ -100,7 +100,7 @@ func (c *Collector) readList(ctx context.Context, s Source, prev Progress) (read
 	slices.Reverse(lines)
 	for _, l := range lines {
 		r.articles = append(r.articles, queue.Article{
-			URL: dedupe.StripTracking(l.url, s.StripParams), Title: plainText(l.title, maxTitle), Source: s.Name,
+			URL: dedupe.StripTracking(l.url, nil), Title: plainText(l.title, maxTitle), Source: s.Name,
 		})
 	}
 	return r, nil

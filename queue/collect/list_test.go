@@ -61,7 +61,7 @@ func TestAListSourceHoldsArticles(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("https://example.jp/a\nhttps://example.jp/c?utm_source=x&ref=y\tTitle &amp; C\nnot a url\n"), 0o600))
 	want := []queue.Article{
 		{URL: "not a url", Source: "src"},
-		{URL: "https://example.jp/c", Title: "Title & C", Source: "src"},
+		{URL: "https://example.jp/c", Listed: "https://example.jp/c?ref=y", Title: "Title & C", Source: "src"},
 		{URL: "https://example.jp/a", Source: "src"},
 	}
 	source := collect.Source{Kind: collect.List, Location: path, StripParams: []string{"ref"}}

@@ -107,7 +107,7 @@ type sitemapEntry struct{ location, modified, title, published, image string }
 // article makes an article of a page.
 func (e sitemapEntry) article(s Source, doc *document) queue.Article {
 	a := queue.Article{
-		URL:       dedupe.StripTracking(absolute(e.location, doc.base), s.StripParams),
+		URL:       dedupe.StripTracking(absolute(e.location, doc.base), nil),
 		Title:     plainText(e.title, maxTitle),
 		Source:    s.Name,
 		Published: dateIn(e.published, nil, s.Zone),
