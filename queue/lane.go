@@ -132,6 +132,9 @@ func (l *lane) serve(ctx context.Context, d *dueEntry) error {
 	if unrepeatable(e, l.Queue.now(), l.honoured(e)) {
 		return l.expire(ctx, d)
 	}
+	if k, ok := l.twin(e); ok {
+		return l.settleTwin(ctx, e, k)
+	}
 	message, fresh := e.Message, e.Message.ID == ""
 	if fresh {
 		var err error
@@ -234,6 +237,7 @@ func (l *lane) send(ctx context.Context, e Entry) error {
 		l.record(Sent{Entry: e, Destination: l.d.Name, Outcome: outcome.String(), Text: text})
 		return fmt.Errorf("record how %s was sent to %s (%s): %w", e.Article.URL, l.d.Name, outcome, err)
 	}
+	l.sentAs(settled)
 	l.record(Sent{Entry: settled, Destination: l.d.Name, Outcome: outcome.String(), Text: text})
 	return l.after(settling, outcome, sendErr, settled)
 }

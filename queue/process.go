@@ -156,6 +156,9 @@ type pass struct {
 	limited bool
 	left    atomic.Int64
 
+	// out holds what is known of entries under other keys, by key: a Known each.
+	out sync.Map
+
 	mu   sync.Mutex
 	done Processed
 	err  error
@@ -204,7 +207,7 @@ func (p *pass) lanes(ctx context.Context) ([]*lane, error) {
 			return cmp.Or(a.turn()-b.turn(), a.entry.Due().Compare(b.entry.Due()), a.entry.QueuedAt.Compare(b.entry.QueuedAt))
 		})
 	}
-	return lanes, nil
+	return lanes, p.twins(ctx, lanes)
 }
 
 // take takes one attempt from what the run may make, or reports that there is none.

@@ -49,7 +49,10 @@ func TakeClaim(e Entry, now time.Time, gone bool, honoured time.Duration, c Clai
 		e.Message = m
 	}
 	e.Attempts++
-	e.LastError, e.Reason = "", ""
+	e.LastError = ""
+	if e.Reason != letGo {
+		e.Reason = ""
+	}
 	return e, nil
 }
 
@@ -206,9 +209,9 @@ func Retry(e Entry, now time.Time) (Entry, error) {
 	if e.Status != Failed && e.Status != Skipped {
 		return e, forbidden(e, "retry", "; only failed and skipped entries are tried again")
 	}
+	reason := again(e)
 	e = requeued(e, now)
-	e.Attempts = 0
-	e.Reason = ""
+	e.Attempts, e.Reason = 0, reason
 	return e, nil
 }
 
@@ -220,8 +223,9 @@ func Release(e Entry, now time.Time) (Entry, error) {
 	if e.URLOnly() {
 		return e, forbidden(e, "release", " and names no destination; announce its address with `bot enqueue --url`, or cancel it")
 	}
+	reason := again(e)
 	e = requeued(e, latest(now, e.DueAt))
-	e.Reason = ""
+	e.Reason = reason
 	return e, nil
 }
 
