@@ -85,6 +85,9 @@ func (a *app) importFile(ctx context.Context, f *fleet, name string) error {
 		}
 		rest = rest[n:]
 	}
+	if err := f.queue.Recount(ctx, candidates); err != nil {
+		return err
+	}
 	already := len(candidates) - added
 	a.printf("imported=%d already=%d\n", added, already)
 	return a.printJSON(struct {
