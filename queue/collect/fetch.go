@@ -163,9 +163,10 @@ func (c *Collector) get(ctx context.Context, location string, known validators) 
 	if err != nil {
 		return nil, err
 	}
-	permanent := true
+	permanent, redirected := true, false
 	client := c.client(limits.Redirects, func(code int) {
 		slow.Reset(limits.FirstByte)
+		redirected = true
 		permanent = permanent && (code == http.StatusMovedPermanently || code == http.StatusPermanentRedirect)
 	})
 	resp, err := client.Do(req)
@@ -185,7 +186,7 @@ func (c *Collector) get(ctx context.Context, location string, known validators) 
 		notModified: resp.StatusCode == http.StatusNotModified,
 		fresh:       validators{short(resp.Header.Get("ETag")), short(resp.Header.Get("Last-Modified"))},
 	}
-	if permanent && resp.Request != req {
+	if permanent && redirected {
 		doc.moved = base.String()
 	}
 	if doc.notModified {

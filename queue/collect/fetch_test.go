@@ -152,6 +152,10 @@ func TestRedirectsAreFollowedWithinLimits(t *testing.T) {
 	require.Equal(t, "https://example.jp/new/feed.xml", r.Next.Moved)
 	require.Equal(t, "https://example.jp/moved", r.Next.FetchedURL)
 
+	r = one(t, collector(w), collect.Source{Kind: collect.Feed, Location: "https://user:pw@example.jp/new/feed.xml"}, collect.Progress{})
+	require.NoError(t, r.Err)
+	require.Empty(t, r.Next.Moved, "credentials are no other place")
+
 	r = read("/found")
 	require.NoError(t, r.Err)
 	require.Empty(t, r.Next.Moved, "not for good")
