@@ -117,7 +117,9 @@ func (s *Store) leadFor(ctx context.Context, own *op) {
 	s.mu.Lock()
 	ops := s.pending
 	s.pending = nil
-	s.together = len(ops) > 1
+	if s.alone++; len(ops) > 1 {
+		s.alone = 0
+	}
 	if err != nil && !errors.Is(err, queue.ErrLocked) {
 		// It was this goroutine's own context, and is no matter of the others.
 		s.pending = slices.DeleteFunc(ops, func(o *op) bool { return o == own })
@@ -143,14 +145,17 @@ func (s *Store) leadFor(ctx context.Context, own *op) {
 	s.mu.Unlock()
 }
 
+// aWhile is how many steps one worker makes alone before nobody else is waited for.
+const aWhile = 16
+
 // gather lets others run as long as that brings more steps. Workers that were woken
 // together want their next step together, and without this the first of them would
-// go alone and the others wait for its sync. A worker that was alone the last time
+// go alone and the others wait for its sync. A worker that has been alone for a while
 // goes at once.
 func (s *Store) gather() {
 	for before := 0; ; {
 		s.mu.Lock()
-		now, alone := len(s.pending), !s.together
+		now, alone := len(s.pending), s.alone >= aWhile
 		s.mu.Unlock()
 		if now == before || now == 1 && alone {
 			return

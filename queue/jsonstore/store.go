@@ -55,10 +55,10 @@ type Store struct {
 	mu      sync.Mutex
 	pending []*op
 	leading bool
-	// together: the last that led did more than its own step.
-	together bool
-	closing  bool
-	closed   bool
+	// alone counts the steps since somebody last led for others as well.
+	alone   int
+	closing bool
+	closed  bool
 	// running counts the steps that were begun.
 	running sync.WaitGroup
 
