@@ -9,7 +9,10 @@ import (
 
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 // declaration finds the encoding that an XML declaration names (XML 1.0 §2.8).
@@ -35,7 +38,11 @@ func toUTF8(body []byte, contentType string) []byte {
 		}
 	}
 	if !utf8.Valid(body) {
-		body = repaired(body)
+		if e := guessed(body); e != nil {
+			body = inEncoding(body, e)
+		} else {
+			body = repaired(body)
+		}
 	}
 	body = bytes.TrimLeft(body, " \t\r\n\ufeff")
 	return declaringUTF8(body)
@@ -64,6 +71,10 @@ func declaringUTF8(body []byte) []byte {
 // ASCII character in two bytes, give away (XML 1.0 appendix F).
 func byMark(body []byte) encoding.Encoding {
 	switch {
+	case bytes.HasPrefix(body, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(body, []byte("<\x00\x00\x00")):
+		return utf32.UTF32(utf32.LittleEndian, utf32.UseBOM)
+	case bytes.HasPrefix(body, []byte("\x00\x00\xfe\xff")), bytes.HasPrefix(body, []byte("\x00\x00\x00<")):
+		return utf32.UTF32(utf32.BigEndian, utf32.UseBOM)
 	case bytes.HasPrefix(body, []byte("\xff\xfe")), bytes.HasPrefix(body, []byte("<\x00")), bytes.HasPrefix(body, []byte("{\x00")):
 		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
 	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\x00<")), bytes.HasPrefix(body, []byte("\x00{")):
@@ -86,11 +97,22 @@ func labelled(start []byte, contentType string) string {
 	return ""
 }
 
+// otherLabels are those that the web's list lacks
+// (https://encoding.spec.whatwg.org/#names-and-labels).
+var otherLabels = map[string]string{
+	"cp932": "shift_jis", "windows-932": "shift_jis", "sjis-win": "shift_jis", "eucjp-win": "euc-jp",
+	"cp949": "euc-kr", "ms949": "euc-kr", "uhc": "euc-kr", "cp936": "gbk", "ms936": "gbk", "cp950": "big5",
+	"latin-1": "windows-1252", "ansi": "windows-1252",
+}
+
 // encodingOf returns the encoding of a label, or nil for UTF-8, for labels that
 // nobody knows and for those that need a byte order mark.
 func encodingOf(label string) encoding.Encoding {
 	if label == "" || strings.HasPrefix(label, "utf-16") || strings.HasPrefix(label, "utf16") || strings.HasPrefix(label, "ucs-2") {
 		return nil
+	}
+	if usual := otherLabels[label]; usual != "" {
+		label = usual
 	}
 	e, name := charset.Lookup(label)
 	if name == "utf-8" {
@@ -113,6 +135,55 @@ func inEncoding(body []byte, e encoding.Encoding) []byte {
 		return body
 	}
 	return bytes.TrimPrefix(out, []byte("\ufeff"))
+}
+
+// guessed returns the encoding of a document that is no UTF-8 and in nothing that it
+// or its server names: one of those in which Japanese is written, if that leads to
+// kana and to no error, or that of the languages of Western Europe. It returns nil
+// for what is UTF-8 with damage in it.
+func guessed(body []byte) encoding.Encoding {
+	good, torn, bad := 0, 0, 0
+	for at := 0; at < len(body); {
+		r, n := utf8.DecodeRune(body[at:])
+		switch {
+		case n > 1:
+			good++
+		case r == utf8.RuneError && body[at] >= 0xc2 && at+1 < len(body) && body[at+1]&0xc0 == 0x80:
+			torn++
+		case r == utf8.RuneError:
+			bad++
+		}
+		at += n
+	}
+	if good > torn+bad {
+		return nil
+	}
+	for _, e := range []encoding.Encoding{japanese.EUCJP, japanese.ShiftJIS} {
+		if text, err := e.NewDecoder().Bytes(body); err == nil && isJapanese(text) {
+			return e
+		}
+	}
+	if good+torn > 0 {
+		return nil
+	}
+	return charmap.Windows1252
+}
+
+// isJapanese reports whether a text has no errors, and kana, as all Japanese has, for
+// a good part of what is not ASCII. The narrow kana are what other text looks like.
+func isJapanese(text []byte) bool {
+	kana, other := 0, 0
+	for _, r := range string(text) {
+		switch {
+		case r == utf8.RuneError, r >= 0x80 && r < 0xa0:
+			return false
+		case r >= 0x3040 && r <= 0x30ff:
+			kana++
+		case r >= 0x80:
+			other++
+		}
+	}
+	return kana > 0 && kana*10 >= other
 }
 
 // windows1252 are the quotation marks and dashes that older editors leave in text

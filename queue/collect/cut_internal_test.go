@@ -28,16 +28,16 @@ func bothWays(t *testing.T, s sample, limits Limits) (with, without []queue.Arti
 		r := new(Collector).reading(Source{Name: "src"}, &document{base: base}, f, Progress{})
 		return append(r.articles, queue.Article{URL: "title: " + f.Title})
 	}
-	body := withoutControls(toUTF8(s.body, s.contentType))
+	body := prepared(s.body, s.contentType)
 	if len(body) == 0 {
 		return nil, nil, false
 	}
-	f, err := parseFeed(ctx, s.body, s.contentType, limits)
-	with = articles(f, err)
 	if body[0] == '{' || body[0] == '[' {
-		without = articles(parseWholeJSON(body, limits))
+		f, err := parseJSON(body, limits)
+		with, without = articles(f, err), articles(parseWholeJSON(body, limits))
 		return with, without, err == nil && f.texts != nil
 	}
+	with = articles(parseXML(ctx, body, limits))
 	c, sure := cutXML(body, limits.Depth)
 	if sure {
 		root, abouts, err := scanXML(ctx, body, limits.Depth)

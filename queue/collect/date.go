@@ -28,12 +28,16 @@ func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
 	if zone == nil {
 		zone = time.UTC
 	}
+	text = strings.TrimSpace(text)
+	if parsed == nil || !isComplete(text) {
+		if t, ok := readDate(text, zone); ok {
+			return orUndated(t)
+		}
+	}
 	if parsed == nil {
-		t, _ := readDate(text, zone)
-		return orUndated(t)
+		return time.Time{}
 	}
 	t := *parsed
-	text = strings.TrimSpace(text)
 	if isComplete(text) {
 		return orUndated(t)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"bot/dedupe"
@@ -123,15 +124,27 @@ func parseFeed(ctx context.Context, body []byte, contentType string, limits Limi
 			f, err = nil, fmt.Errorf("the feed parser gave up: %v", p)
 		}
 	}()
-	body = withoutControls(toUTF8(body, contentType))
-	start := body
+	body = prepared(body, contentType)
 	switch {
-	case len(start) == 0:
+	case len(body) == 0:
 		return nil, &notFeedError{what: "empty"}
-	case start[0] == '{' || start[0] == '[':
+	case body[0] == '{' || body[0] == '[':
 		return parseJSON(body, limits)
 	}
-	return parseXML(ctx, body, limits)
+	f, err = parseXML(ctx, body, limits)
+	if isNotFeed(err) {
+		if rest := withoutPreamble(body); rest != nil {
+			body = prepared(rest, "text/xml; charset=utf-8")
+			f, err = parseXML(ctx, body, limits)
+		}
+	}
+	if err == nil || body[0] != '<' || !isBroken(err) {
+		return f, err
+	}
+	if f, again := parseXML(ctx, mended(body), limits); again == nil {
+		return f, nil
+	}
+	return nil, err
 }
 
 func parseJSON(body []byte, limits Limits) (*feed, error) {
@@ -151,6 +164,11 @@ func parseWholeJSON(body []byte, limits Limits) (*feed, error) {
 	}
 	parsed, err := new(json.Parser).Parse(bytes.NewReader(body))
 	var broken *stdjson.SyntaxError
+	if err != nil && !errors.As(err, &broken) || err == nil && slices.Contains(parsed.Items, nil) {
+		if again := ofUsualTypes(body); again != nil {
+			parsed, err = new(json.Parser).Parse(bytes.NewReader(again))
+		}
+	}
 	switch {
 	case errors.As(err, &broken):
 		return nil, fmt.Errorf("byte %d of its JSON: %w", broken.Offset, err)
@@ -242,11 +260,25 @@ func pageOf(links []*atom.Link) string {
 	for _, l := range links {
 		kind, _, _ := strings.Cut(strings.ToLower(l.Type), ";")
 		page := kind == "" || kind == "text/html" || kind == "application/xhtml+xml"
-		if (l.Rel == "" || l.Rel == "alternate") && page && strings.TrimSpace(l.Href) != "" {
+		if page && isAlternate(l.Rel) && mayBeWeb(l.Href) {
 			return l.Href
 		}
 	}
 	return ""
+}
+
+// isAlternate reports whether a link's relation is that of the page itself, which it
+// is where none is named (RFC 4287 §4.2.7.2). Some name it by its address, or several.
+func isAlternate(rel string) bool {
+	rel = strings.ReplaceAll(lower([]byte(rel)), "http://www.iana.org/assignments/relation/", "")
+	all := strings.Fields(rel)
+	return len(all) == 0 || slices.Contains(all, "alternate")
+}
+
+// mayBeWeb reports whether a reference is to a page, or may be, once it is resolved.
+func mayBeWeb(ref string) bool {
+	ref = strings.TrimSpace(ref)
+	return ref != "" && (isWeb(ref) || !hasScheme(ref))
 }
 
 // useAbouts gives items without a link the address that they are about (RSS 1.0
@@ -284,7 +316,7 @@ func whatIsIt(root string, body []byte) *notFeedError {
 	case root != "":
 		return &notFeedError{what: fmt.Sprintf("XML that begins with <%s>", plainText(root, maxShown))}
 	}
-	return &notFeedError{what: "neither XML nor JSON"}
+	return &notFeedError{what: noMarkup}
 }
 
 // The greatest lengths of an article's texts, in bytes.
@@ -348,6 +380,12 @@ func (f *feed) link(i int) string {
 	}
 	if guid := strings.TrimSpace(item.GUID); !f.opaque[i] && isWeb(guid) {
 		return guid
+	}
+	// Atom's link in another format's item.
+	for _, l := range item.Extensions["atom"]["link"] {
+		if href := l.Attrs["href"]; isAlternate(l.Attrs["rel"]) && mayBeWeb(href) {
+			return strings.TrimSpace(href)
+		}
 	}
 	return ""
 }
