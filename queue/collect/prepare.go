@@ -19,7 +19,10 @@ func prepared(body []byte, contentType string) []byte {
 		return body
 	}
 	for _, never := range []string{"\uffff", "\ufffe"} {
-		body = bytes.ReplaceAll(body, []byte(never), nil)
+		// It copies whatever it finds.
+		if bytes.Contains(body, []byte(never)) {
+			body = bytes.ReplaceAll(body, []byte(never), nil)
+		}
 	}
 	body = readableReferences(ofVersionOne(body))
 	from, to := rootTag(body)
