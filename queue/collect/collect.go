@@ -229,21 +229,28 @@ func (c *Collector) Collect(ctx context.Context, sources []Source, progress map[
 // byHost groups the sources that share a host, in the order in which they are
 // given. A file is a host of its own.
 func byHost(sources []Source) [][]Source {
-	index := make(map[string]int)
-	var groups [][]Source
-	for _, s := range sources {
-		host := "file " + s.Location
+	return grouped(sources, func(s Source) string {
 		// This machine needs no sparing.
 		if u, err := url.Parse(s.Location); err == nil && isWeb(s.Location) && !isLoopback(u.Hostname()) {
-			host = strings.ToLower(u.Host)
+			return strings.ToLower(u.Host)
 		}
-		i, known := index[host]
+		return "file " + s.Location
+	})
+}
+
+// grouped returns what has one name together, both in the order of all.
+func grouped[T any](all []T, name func(T) string) [][]T {
+	index := make(map[string]int)
+	var groups [][]T
+	for _, one := range all {
+		key := name(one)
+		i, known := index[key]
 		if !known {
 			i = len(groups)
-			index[host] = i
+			index[key] = i
 			groups = append(groups, nil)
 		}
-		groups[i] = append(groups[i], s)
+		groups[i] = append(groups[i], one)
 	}
 	return groups
 }

@@ -29,18 +29,16 @@ func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
 		zone = time.UTC
 	}
 	text = strings.TrimSpace(text)
-	if parsed == nil || !isComplete(text) {
-		if t, ok := readDate(text, zone); ok {
-			return orUndated(t)
-		}
+	if parsed != nil && isComplete(text) {
+		return orUndated(*parsed)
+	}
+	if t, ok := readDate(text, zone); ok {
+		return orUndated(t)
 	}
 	if parsed == nil {
 		return time.Time{}
 	}
 	t := *parsed
-	if isComplete(text) {
-		return orUndated(t)
-	}
 	switch given, wall := splitZone(text); {
 	case given == "":
 		t = inZone(t.UTC(), zone)

@@ -56,22 +56,16 @@ func (c *Collector) Pages(ctx context.Context, articles []queue.Article, hosts m
 
 // pagesByHost groups the indexes of articles by their hosts, in order.
 func pagesByHost(articles []queue.Article) [][]int {
-	index := make(map[string]int)
-	var groups [][]int
-	for n, a := range articles {
-		host := ""
-		if u, err := url.Parse(a.URL); err == nil {
-			host = strings.ToLower(u.Host)
-		}
-		i, known := index[host]
-		if !known {
-			i = len(groups)
-			index[host] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], n)
+	indexes := make([]int, len(articles))
+	for n := range articles {
+		indexes[n] = n
 	}
-	return groups
+	return grouped(indexes, func(n int) string {
+		if u, err := url.Parse(articles[n].URL); err == nil {
+			return strings.ToLower(u.Host)
+		}
+		return ""
+	})
 }
 
 // lookAt looks at the pages of one host, one after the other.
