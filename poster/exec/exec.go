@@ -80,25 +80,8 @@ func (p *program) Traits() poster.Traits {
 	return t
 }
 
-// payload is what the program is given.
-type payload struct {
-	ID          string   `json:"id"`
-	Text        string   `json:"text"`
-	URL         string   `json:"url"`
-	Title       string   `json:"title"`
-	Summary     string   `json:"summary"`
-	Source      string   `json:"source"`
-	Destination string   `json:"destination"`
-	Categories  []string `json:"categories"`
-	Author      string   `json:"author"`
-	Image       string   `json:"image"`
-}
-
 func (p *program) Render(post poster.Post) (poster.Message, error) {
-	a := poster.CleanArticle(post.Article)
-	body, err := poster.JSON(payload{
-		post.ID, post.Text, a.URL, a.Title, a.Summary, a.Source, post.Destination, a.Categories, a.Author, a.Image,
-	})
+	body, err := poster.JSON(poster.NewPayload(post))
 	return poster.Message{ID: post.ID, Text: post.Text, Body: body}, err
 }
 

@@ -88,17 +88,8 @@ func (w *webhook) Traits() poster.Traits { return w.traits }
 
 // payload is the body where the config has none of its own.
 type payload struct {
-	ID          string   `json:"id"`
-	Text        string   `json:"text"`
-	URL         string   `json:"url"`
-	Title       string   `json:"title"`
-	Summary     string   `json:"summary"`
-	Source      string   `json:"source"`
-	Destination string   `json:"destination"`
-	Categories  []string `json:"categories"`
-	Author      string   `json:"author"`
-	Image       string   `json:"image"`
-	PublishedAt *string  `json:"published_at"`
+	poster.Payload
+	PublishedAt *string `json:"published_at"`
 }
 
 func (w *webhook) Render(p poster.Post) (poster.Message, error) {
@@ -113,15 +104,10 @@ func (w *webhook) render(p poster.Post) ([]byte, error) {
 	if w.body != nil {
 		return w.body.Render(p)
 	}
-	a := poster.CleanArticle(p.Article)
-	body := payload{
-		ID: p.ID, Text: p.Text, URL: a.URL, Title: a.Title, Summary: a.Summary,
-		Source: a.Source, Destination: p.Destination,
-		Categories: a.Categories, Author: a.Author, Image: a.Image,
-	}
-	if !a.Published.IsZero() {
-		at := a.Published.UTC().Format(time.RFC3339Nano)
-		body.PublishedAt = &at
+	body := payload{Payload: poster.NewPayload(p)}
+	if at := p.Article.Published; !at.IsZero() {
+		text := at.UTC().Format(time.RFC3339Nano)
+		body.PublishedAt = &text
 	}
 	return poster.JSON(body)
 }
