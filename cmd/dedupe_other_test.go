@@ -4,7 +4,7 @@ package cmd_test
 
 import "testing"
 
-// readOnly tells that it cannot be done here.
+// mountedReadOnly tells that it cannot be done here.
 func mountedReadOnly(*testing.T, string) bool { return false }
 
 func playFullDisk(t *testing.T, _ dedupeCase, _ dedupeWant) {

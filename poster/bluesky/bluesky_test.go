@@ -1,12 +1,8 @@
 package bluesky_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"image"
-	"image/png"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -216,19 +212,6 @@ func TestKeysAreTIDsAndDifferAtTheSameMoment(t *testing.T) {
 	require.Len(t, seen, 1000)
 }
 
-// noise is a picture that no format makes small.
-func noise(t *testing.T, side int) string {
-	t.Helper()
-	m := image.NewNRGBA(image.Rect(0, 0, side, side))
-	r := rand.New(rand.NewPCG(1, 2))
-	for i := range m.Pix {
-		m.Pix[i] = byte(r.IntN(256))
-	}
-	var b bytes.Buffer
-	require.NoError(t, png.Encode(&b, m))
-	return b.String()
-}
-
 func TestACardHasThePictureOrGoesWithout(t *testing.T) {
 	t.Parallel()
 	blob := `{"$type":"blob","ref":{"$link":"bafk"},"mimeType":"image/png","size":75}`
@@ -238,11 +221,11 @@ func TestACardHasThePictureOrGoesWithout(t *testing.T) {
 		thumb           string
 		kind            string
 	}{
-		"a small one as it is":   {postertest.Answer{Status: 200, Body: noise(t, 8)}, taken, blob, "image/png"},
-		"a large one made small": {postertest.Answer{Status: 200, Body: noise(t, 1200)}, taken, blob, "image/jpeg"},
+		"a small one as it is":   {postertest.Answer{Status: 200, Body: postertest.Picture(t, 8)}, taken, blob, "image/png"},
+		"a large one made small": {postertest.Answer{Status: 200, Body: postertest.Picture(t, 1200)}, taken, blob, "image/jpeg"},
 		"none there":             {postertest.Answer{Status: 404}, taken, "", ""},
 		"not a picture":          {postertest.Answer{Status: 200, Body: "<html>"}, taken, "", ""},
-		"not taken":              {postertest.Answer{Status: 200, Body: noise(t, 8)}, postertest.Answer{Status: 500}, "", "image/png"},
+		"not taken":              {postertest.Answer{Status: 200, Body: postertest.Picture(t, 8)}, postertest.Answer{Status: 500}, "", "image/png"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -279,7 +262,7 @@ func TestACardHasThePictureOrGoesWithout(t *testing.T) {
 
 func TestAPictureIsNotFetchedFromWhereOnlyThisMachineCan(t *testing.T) {
 	t.Parallel()
-	s := postertest.Serve(t, pds{"a.png": {Status: 200, Body: noise(t, 8)}})
+	s := postertest.Serve(t, pds{"a.png": {Status: 200, Body: postertest.Picture(t, 8)}})
 	p := fixture(t).New(t, s.URL, s.Client())
 	a := postertest.Article()
 	a.Image, a.Source = s.URL+"/a.png", "another"

@@ -193,7 +193,7 @@ func TestOnARealServer(t *testing.T) {
 	t.Run("a card has its picture", func(t *testing.T) {
 		handle := account(t)
 		p := real(t, server, handle, &http.Client{})
-		pictures := postertest.Serve(t, postertest.Answer{Status: 200, Body: noise(t, 1200)})
+		pictures := postertest.Serve(t, postertest.Answer{Status: 200, Body: postertest.Picture(t, 1200)})
 		a := postertest.Article()
 		a.Image = pictures.URL + "/a.png"
 		m, err := p.Render(postertest.Post(t, p, a))

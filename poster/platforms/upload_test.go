@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"image"
-	"image/png"
-	"math/rand/v2"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -20,19 +18,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-// pngOf is a picture that no format makes small.
-func pngOf(t *testing.T, side int) string {
-	t.Helper()
-	m := image.NewNRGBA(image.Rect(0, 0, side, side))
-	r := rand.New(rand.NewPCG(1, 2))
-	for i := range m.Pix {
-		m.Pix[i] = byte(r.IntN(256))
-	}
-	var b bytes.Buffer
-	require.NoError(t, png.Encode(&b, m))
-	return b.String()
-}
 
 // routes answer by the end of the path, one after the other, the last for ever.
 type routes struct {
@@ -141,7 +126,7 @@ func sentTo(s *postertest.Server, end string) []postertest.Received {
 // TestAPictureIsBroughtBeforeThePostThatNamesIt, or the post goes without.
 func TestAPictureIsBroughtBeforeThePostThatNamesIt(t *testing.T) {
 	t.Parallel()
-	small := pngOf(t, 8)
+	small := postertest.Picture(t, 8)
 	picture := postertest.Answer{Status: 200, Body: small}
 	for platform, u := range uploads() {
 		posted := postertest.Answer{Status: 200, Body: u.posted}
@@ -187,7 +172,7 @@ func TestAPictureIsBroughtBeforeThePostThatNamesIt(t *testing.T) {
 func TestAPictureThatIsStillReadIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	u := uploads()["mastodon"]
-	s, err := u.send(t, "mastodon", postertest.Answer{Status: 200, Body: pngOf(t, 8)}, postertest.Answer{Status: 200, Body: u.posted},
+	s, err := u.send(t, "mastodon", postertest.Answer{Status: 200, Body: postertest.Picture(t, 8)}, postertest.Answer{Status: 200, Body: u.posted},
 		postertest.Answer{Status: 202, Body: `{"id":"55","url":null}`})
 	require.NoError(t, err)
 	require.Len(t, sentTo(s, "/api/v1/media/55"), 2)
@@ -225,17 +210,17 @@ func TestAPictureIsMadeSmallEnough(t *testing.T) {
 		most int
 		kind string
 	}{
-		"as it is":                    {pngOf(t, 8), 1_000_000, "image/png"},
-		"too large":                   {pngOf(t, 1200), 1_000_000, "image/jpeg"},
-		"far too large":               {pngOf(t, 1200), 100_000, "image/jpeg"},
-		"larger than could be":        {pngOf(t, 1200), 1000, ""},
+		"as it is":                    {postertest.Picture(t, 8), 1_000_000, "image/png"},
+		"too large":                   {postertest.Picture(t, 1200), 1_000_000, "image/jpeg"},
+		"far too large":               {postertest.Picture(t, 1200), 100_000, "image/jpeg"},
+		"larger than could be":        {postertest.Picture(t, 1200), 1000, ""},
 		"of a kind that Go lacks":     {webp, 1000, "image/webp"},
 		"of such a kind, and large":   {webp, 10, ""},
-		"cut off":                     {pngOf(t, 1200)[:1_500_000], 1_000_000, ""},
+		"cut off":                     {postertest.Picture(t, 1200)[:1_500_000], 1_000_000, ""},
 		"a bomb of too many pixels":   {bomb, 1_000_000, ""},
 		"nothing":                     {"", 1_000_000, ""},
 		"a page":                      {"<html>", 1_000_000, ""},
-		"larger than what is fetched": {pngOf(t, 8) + strings.Repeat("x", 10<<20), 20 << 20, ""},
+		"larger than what is fetched": {postertest.Picture(t, 8) + strings.Repeat("x", 10<<20), 20 << 20, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

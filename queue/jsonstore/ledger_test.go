@@ -112,6 +112,16 @@ func openReadOnlyErr(dir string) error {
 	return err
 }
 
+// requireRefused requires that an error names a file, and says something of it.
+func requireRefused(t *testing.T, err error, name, says string) *jsonstore.FileError {
+	t.Helper()
+	var file *jsonstore.FileError
+	require.ErrorAs(t, err, &file)
+	require.Equal(t, name, filepath.Base(file.Path))
+	require.ErrorContains(t, err, says)
+	return file
+}
+
 func TestInitMakesAnEmptyLedger(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "state")
@@ -292,10 +302,7 @@ func TestFilesThatCannotBeReadAreNotEmpty(t *testing.T) {
 			files[c.file] = c.content
 			dir := copied(t, files)
 			for _, err := range []error{openReadOnlyErr(dir), openErr(dir)} {
-				var file *jsonstore.FileError
-				require.ErrorAs(t, err, &file)
-				require.Equal(t, c.file, filepath.Base(file.Path))
-				require.ErrorContains(t, err, c.says)
+				file := requireRefused(t, err, c.file, c.says)
 				require.ErrorContains(t, err, c.file)
 				if c.offset != -2 {
 					require.Equal(t, c.offset, file.Offset)
