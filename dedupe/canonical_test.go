@@ -132,8 +132,9 @@ func FuzzCanonical(f *testing.F) {
 		require.Nil(t, parsed.User)
 		require.Contains(t, []string{"http", "https"}, parsed.Scheme)
 		if before, err := url.Parse(raw); err == nil && before.Host != "" && !strings.Contains(before.Host, "%") {
+			// Lower-case İ is i for Go alone; IDNA keeps its dot.
 			host := strings.TrimSuffix(strings.ToLower(before.Hostname()), ".")
-			if !strings.HasPrefix(host, "www.") && !strings.Contains(host, ":") && isASCII(host) {
+			if !strings.HasPrefix(host, "www.") && !strings.Contains(host, ":") && isASCII(before.Hostname()) {
 				require.Equal(t, host, parsed.Hostname())
 			}
 		}
