@@ -35,11 +35,12 @@ func (e Entry) Origin() dedupe.Origin {
 	return o
 }
 
-// Renamed reports whether an article is a known one under a new address. Both are
-// of one origin; stores see to that. It is not if it was published more than 30 days
-// after the known one: then the source has used the guid again.
-func Renamed(known, a Article) bool {
-	return known.Published.IsZero() || a.Published.IsZero() || a.Published.Sub(known.Published) <= reuse
+// Renamed reports, by when they were published, whether an article is a known one
+// under a new address. Both are of one origin; stores see to that. It is not if it was
+// published more than 30 days after the known one: then the source has used the guid
+// again. Zero times are not known.
+func Renamed(known, now time.Time) bool {
+	return known.IsZero() || now.IsZero() || now.Sub(known) <= reuse
 }
 
 // KnownAs returns what a store says of a candidate that is an article it has: by

@@ -119,7 +119,7 @@ func (all articles) find(c queue.Candidate) (queue.Known, bool) {
 			continue
 		}
 		for _, e := range a.entries {
-			if e.ID != c.Entry.ID && queue.Renamed(e.Article, c.Entry.Article) {
+			if e.ID != c.Entry.ID && queue.Renamed(e.Article.Published, c.Entry.Article.Published) {
 				return queue.KnownAs(e, true), true
 			}
 		}

@@ -89,16 +89,17 @@ func (a *articles) find(candidates []queue.Candidate, n int) queue.Known {
 	if a.byOrigin == nil {
 		a.index(candidates)
 	}
+	published := c.Entry.Article.Published
 	for _, o := range c.Origins {
 		for _, e := range a.byOrigin[o] {
-			if queue.Renamed(e.Article, c.Entry.Article) {
+			if queue.Renamed(e.Article.Published, published) {
 				return queue.KnownAs(*e, true)
 			}
 		}
-		for _, e := range a.batch.s.history.articles[o] {
+		for _, old := range a.batch.s.history.articles[o] {
 			// What the view has of it has been looked at.
-			if a.batch.item(e.ID) == nil && queue.Renamed(e.Article, c.Entry.Article) {
-				return queue.KnownAs(*e, true)
+			if a.batch.item(old.known.ID) == nil && queue.Renamed(old.published, published) {
+				return old.known
 			}
 		}
 	}

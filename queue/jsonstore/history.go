@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"bot/dedupe"
 	"bot/queue"
@@ -31,12 +33,21 @@ type want struct {
 	// origin is set where no entry is looked for but an article, whatever its address.
 	// There is no ID then.
 	origin *dedupe.Origin
+	// whole asks for the record itself.
+	whole bool
 }
 
 // hit is what posted.json has of an entry.
 type hit struct {
+	// raw is the record. Nil where nobody asked for it.
 	raw   []byte
 	known queue.Known
+}
+
+// article is an entry of posted.json that is known by its origin.
+type article struct {
+	known     queue.Known
+	published time.Time
 }
 
 // history is what is known of one version of posted.json, which is never loaded:
@@ -50,7 +61,7 @@ type history struct {
 	answers map[string]*hit
 	// articles has the entries of each origin that was looked for, nil for those that
 	// have none.
-	articles map[dedupe.Origin][]*queue.Entry
+	articles map[dedupe.Origin][]article
 	// checked: some scan has read this version to its end.
 	checked bool
 }
@@ -58,7 +69,7 @@ type history struct {
 // newHistory returns what is known before anything was looked for, with room for the
 // answers to so many wants.
 func newHistory(id identity, file *os.File, room int) *history {
-	return &history{id: id, file: file, answers: make(map[string]*hit, room), articles: make(map[dedupe.Origin][]*queue.Entry)}
+	return &history{id: id, file: file, answers: make(map[string]*hit, room), articles: make(map[dedupe.Origin][]article)}
 }
 
 func (h *history) close() {
@@ -87,8 +98,34 @@ func (h *history) knows(w want) bool {
 		_, ok := h.articles[*w.origin]
 		return ok
 	}
-	_, ok := h.answers[w.id]
-	return ok
+	hit, ok := h.answers[w.id]
+	return ok && (hit == nil || hit.raw != nil || !w.whole)
+}
+
+// remembered is how many answers are kept of searches that are over. A run over many
+// sources looks for all they list, a part at a time.
+const remembered = 16 << 10
+
+// add takes in what another search found in the same version. Of what is known already,
+// no more than needed stays if that gets to be a lot.
+func (h *history) add(found *history, needed func() []want) {
+	if len(h.answers)+len(found.answers) > remembered {
+		all := h.answers
+		h.answers = make(map[string]*hit, len(found.answers))
+		for _, w := range needed() {
+			if answer, ok := all[w.id]; ok {
+				h.answers[w.id] = answer
+			}
+		}
+		clear(h.articles)
+	}
+	if len(h.answers) == 0 {
+		h.answers = found.answers
+	} else {
+		maps.Copy(h.answers, found.answers)
+	}
+	maps.Copy(h.articles, found.articles)
+	h.checked = h.checked || found.checked
 }
 
 // scanHistory looks for wants in posted.json at path as it stands now.
@@ -125,8 +162,7 @@ func scanOpen(ctx context.Context, f *os.File, path string, wants []want) (*hist
 	for _, one := range all {
 		switch {
 		case one.article != nil:
-			o := one.article.Origin()
-			h.articles[o] = append(h.articles[o], one.article)
+			h.articles[one.origin] = append(h.articles[one.origin], *one.article)
 		case h.answers[one.id] == nil:
 			h.answers[one.id] = one.hit
 		}

@@ -13,6 +13,7 @@ import (
 // matcher tells which records of posted.json are wanted. For nearly all of them it
 // has to say quickly that they are not.
 type matcher struct {
+	// ids says of each whether its whole record is wanted.
 	ids map[string]bool
 	// filter has a bit set for each ID: most that are not wanted are told by it.
 	filter [1024]uint64
@@ -41,7 +42,7 @@ func newMatcher(wants []want) *matcher {
 			m.guids.add(*w.origin)
 			continue
 		}
-		m.ids[w.id] = true
+		m.ids[w.id] = m.ids[w.id] || w.whole
 		bit := filterBit([]byte(w.id))
 		m.filter[bit>>6] |= 1 << (bit & 63)
 		if w.key.URL == "" {
@@ -79,7 +80,8 @@ type found struct {
 	id string
 	at span
 	*hit
-	article *queue.Entry
+	origin  dedupe.Origin
+	article *article
 }
 
 // visit notes a record if it is wanted.
@@ -96,14 +98,18 @@ func (f *finder) visit(r *record) error {
 }
 
 func (f *finder) note(e queue.Entry, raw []byte, at span) {
-	if f.ids[e.ID] {
-		f.found = append(f.found, found{id: e.ID, at: at, hit: &hit{bytes.Clone(raw), knownOf(e)}})
+	if whole, wanted := f.ids[e.ID]; wanted {
+		h := &hit{known: knownOf(e)}
+		if whole {
+			h.raw = bytes.Clone(raw)
+		}
+		f.found = append(f.found, found{id: e.ID, at: at, hit: h})
 	}
 	if f.guids == nil {
 		return
 	}
 	if o := e.Origin(); f.guids.origins[o] {
-		f.found = append(f.found, found{at: at, article: &e})
+		f.found = append(f.found, found{at: at, origin: o, article: &article{queue.KnownAs(e, true), e.Article.Published}})
 	}
 }
 
@@ -115,7 +121,11 @@ func (f *finder) mayWant(r *record) bool {
 	}
 	if isFingerprint(r.webhook) && len(r.id) > 0 {
 		bit := filterBit(r.id)
-		return f.filter[bit>>6]&(1<<(bit&63)) != 0 && f.ids[string(r.id)]
+		if f.filter[bit>>6]&(1<<(bit&63)) == 0 {
+			return false
+		}
+		_, wanted := f.ids[string(r.id)]
+		return wanted
 	}
 	if f.blind || len(r.keyURL) > 0 {
 		return true

@@ -47,7 +47,7 @@ func (s *Store) entry(ctx context.Context, id string, apply func(b *batch, e *qu
 	for {
 		var wants []want
 		if !inMemory {
-			wants = []want{{id: id}}
+			wants = []want{{id: id, whole: true}}
 		}
 		again := false
 		err := s.with(ctx, step{wants: wants, apply: func(b *batch, answer func(string) *hit) error {

@@ -3,7 +3,6 @@ package jsonstore
 import (
 	"context"
 	"errors"
-	"maps"
 
 	"bot/dedupe"
 	"bot/queue"
@@ -85,7 +84,7 @@ func (s *Store) prepare(found *history, wants []want) (search bool, lack []want,
 		s.wasSettled = true
 		return search, lack, nil
 	}
-	unsettled := s.history.lacking(append(s.overlap(), s.base.Marks.all()...))
+	unsettled := s.history.lacking(s.needed())
 	if len(unsettled) > 0 || !s.history.checked {
 		return true, append(lack, unsettled...), nil
 	}
@@ -119,13 +118,7 @@ func (s *Store) takeIn(found *history) error {
 		found.close()
 		return nil
 	}
-	if len(s.history.answers) == 0 {
-		s.history.answers = found.answers
-	} else {
-		maps.Copy(s.history.answers, found.answers)
-	}
-	maps.Copy(s.history.articles, found.articles)
-	s.history.checked = s.history.checked || found.checked
+	s.history.add(found, s.needed)
 	if s.history.file == nil {
 		s.history.file = found.file
 	} else {
@@ -155,6 +148,9 @@ func (s *Store) settled() bool {
 	return s.settledFor.posted == s.history.id && s.settledFor.queue == s.queueID
 }
 
+// needed is what has to be known of posted.json before the view is settled.
+func (s *Store) needed() []want { return append(s.overlap(), s.base.Marks.all()...) }
+
 // overlap are the entries of the view that posted.json may have as well: after a
 // crash in a fold, and where somebody else wrote the files.
 func (s *Store) overlap() []want {
@@ -164,7 +160,7 @@ func (s *Store) overlap() []want {
 		if !i.live() || i.over || i.posted {
 			continue
 		}
-		all = append(all, want{id: i.id, key: i.entry.Key})
+		all = append(all, want{id: i.id, key: i.entry.Key, whole: true})
 		if suspect(i) {
 			all = append(all, wantKey(i.entry.Key.URLOnly()))
 		}

@@ -97,12 +97,12 @@ func (s *Store) find(earlier map[string]queue.Entry, id string, aliases []dedupe
 func (s *Store) renamed(earlier map[dedupe.Origin][]queue.Entry, c queue.Candidate) (queue.Entry, bool) {
 	for _, o := range c.Origins {
 		for _, e := range earlier[o] {
-			if queue.Renamed(e.Article, c.Entry.Article) {
+			if queue.Renamed(e.Article.Published, c.Entry.Article.Published) {
 				return e, true
 			}
 		}
 		for _, id := range s.origins[o] {
-			if e, ok := s.entries[id]; ok && queue.Renamed(e.Article, c.Entry.Article) {
+			if e, ok := s.entries[id]; ok && queue.Renamed(e.Article.Published, c.Entry.Article.Published) {
 				return e, true
 			}
 		}
