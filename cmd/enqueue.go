@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -123,14 +124,20 @@ func (a *app) enqueue(ctx context.Context, f *fleet, o enqueueOptions) (*enqueue
 	if err != nil {
 		return nil, err
 	}
-	got, err := a.collect(ctx, f, o)
+	if !o.byHand() {
+		a.collectGarbage(often)
+		defer a.collectGarbage(seldom)
+	}
+	options := queue.AddOptions{DryRun: o.dryRun, At: at, To: o.to, Latest: o.latest}
+	got, err := a.collect(ctx, f, o, options)
 	if err != nil {
 		return nil, err
 	}
-	added, err := f.queue.Add(ctx, got.batches, queue.AddOptions{DryRun: o.dryRun, At: at, To: o.to, Latest: o.latest})
+	added, err := f.queue.Add(ctx, got.batches, options)
 	if err != nil {
 		return nil, err
 	}
+	added.Count(got.sifted)
 	if !o.dryRun && len(o.to) == 0 {
 		// Not for some destinations alone, since the others have not seen it. Only now, so that what a source holds is looked at again after a crash.
 		if err := got.save(ctx, f, added.Waiting); err != nil {
@@ -142,7 +149,7 @@ func (a *app) enqueue(ctx context.Context, f *fleet, o enqueueOptions) (*enqueue
 			}
 		}
 	}
-	return newEnqueueReport(got, added, o.dryRun), nil
+	return newEnqueueReport(got, added, o.dryRun, a.json), nil
 }
 
 // collected is what the sources hold, or what was given by hand.
@@ -150,9 +157,11 @@ type collected struct {
 	batches  []queue.Batch
 	results  []collect.Result
 	articles int
+	// sifted counts what is in no batch any more.
+	sifted queue.Added
 }
 
-func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collected, error) {
+func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions, options queue.AddOptions) (*collected, error) {
 	if o.byHand() {
 		return a.collectByHand(ctx, f, o)
 	}
@@ -167,15 +176,24 @@ func (a *app) collect(ctx context.Context, f *fleet, o enqueueOptions) (*collect
 	if err != nil {
 		return nil, err
 	}
-	if got.results, err = a.poll(ctx, f, o.sources, progress, edited || o.latest > 0); err != nil {
+	sifter := sifter{f: f, o: options, progress: progress}
+	read := func(r *collect.Result) {
+		// JSON tells of every article.
+		if !a.json {
+			sifter.take(ctx, r)
+		}
+	}
+	got.results, err = a.poll(ctx, f, o.sources, progress, edited || o.latest > 0, read)
+	if err = cmp.Or(err, sifter.err); err != nil {
 		return nil, err
 	}
+	got.sifted = sifter.sifted
 	for _, r := range got.results {
 		b := queue.Batch{Source: r.Source, Articles: r.Articles, Seen: progress[r.Source].Seen}
 		if b.Waiting, err = f.waiting(ctx, r, progress[r.Source]); err != nil {
 			return nil, err
 		}
-		got.articles += len(r.Articles)
+		got.articles += r.Listed
 		got.batches = append(got.batches, b)
 	}
 	return got, nil
@@ -260,7 +278,7 @@ func (c *collected) save(ctx context.Context, f *fleet, waiting []queue.Waiting)
 			return err
 		}
 		seen := r.Next.Seen
-		if len(r.Articles) > 0 {
+		if r.Listed > 0 {
 			seen = union(seen, f.queue.Reach(r.Source))
 		}
 		return queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(r.Source), func(p *collect.Progress) error {
@@ -285,100 +303,6 @@ func union(a, b []string) []string {
 		}
 	}
 	return all
-}
-
-// enqueueReport is the result of enqueue in JSON.
-type enqueueReport struct {
-	Command   string          `json:"command"`
-	DryRun    bool            `json:"dry_run"`
-	Collected int             `json:"collected"`
-	Matched   int             `json:"matched"`
-	Queued    int             `json:"queued"`
-	Already   int             `json:"already"`
-	Skipped   int             `json:"skipped"`
-	Held      int             `json:"held"`
-	Refused   int             `json:"refused"`
-	Filtered  int             `json:"filtered"`
-	Waiting   []waitingReport `json:"waiting,omitempty"`
-	Sources   []sourceReport  `json:"sources"`
-	Entries   []verdictReport `json:"entries"`
-
-	partly bool
-}
-
-type verdictReport struct {
-	ID          string   `json:"id"`
-	Destination string   `json:"destination"`
-	Source      string   `json:"source"`
-	Rule        string   `json:"rule"`
-	URL         string   `json:"url"`
-	Title       string   `json:"title"`
-	PublishedAt jsonTime `json:"published_at"`
-	Verdict     string   `json:"verdict"`
-	Reason      string   `json:"reason"`
-	DueAt       jsonTime `json:"due_at"`
-}
-
-func newEnqueueReport(got *collected, added queue.Added, dryRun bool) *enqueueReport {
-	r := &enqueueReport{
-		Command: "enqueue", DryRun: dryRun, Collected: got.articles, Matched: added.Matched,
-		Queued: added.Queued, Already: added.Already, Skipped: added.Skipped, Held: added.Held,
-		Refused: added.Refused, Filtered: added.Filtered,
-		Sources: []sourceReport{}, Entries: make([]verdictReport, 0, len(added.Decisions)),
-	}
-	for _, s := range got.results {
-		r.Sources = append(r.Sources, newSourceReport(s))
-		r.partly = r.partly || s.Err != nil
-	}
-	for _, w := range added.Waiting {
-		r.Waiting = append(r.Waiting, newWaitingReport(w))
-	}
-	for _, d := range added.Decisions {
-		e := d.Entry
-		r.Entries = append(r.Entries, verdictReport{
-			ID: e.ID, Destination: e.Destination, Source: e.Article.Source, Rule: e.Rule,
-			URL: e.Article.URL, Title: e.Article.Title, PublishedAt: jsonTime(e.Article.Published),
-			Verdict: string(d.Verdict), Reason: d.Reason, DueAt: jsonTime(e.DueAt),
-		})
-	}
-	return r
-}
-
-// printEnqueued shows what was decided anew, and why not where somebody may ask.
-func (a *app) printEnqueued(f *fleet, r *enqueueReport) {
-	defer a.together()()
-	for _, s := range r.Sources {
-		if s.Error != "" {
-			a.printf("%-9s %s: %s\n", "error", s.Name, s.Error)
-		}
-	}
-	shown := make(map[string]bool)
-	for _, e := range r.Entries {
-		switch queue.Verdict(e.Verdict) {
-		case queue.VerdictQueued:
-			a.printf("%-9s %s  %s  due %s\n", "queued", e.Destination, e.URL, when(time.Time(e.DueAt), f.cfg.Timezone))
-			if e.Reason != "" {
-				a.printf("%-9s %s\n", "", e.Reason)
-			}
-		case queue.VerdictHeld:
-			if !shown[e.Reason] {
-				a.printf("%-9s %s: %s\n", "held", e.Source, e.Reason)
-			}
-			shown[e.Reason] = true
-		case queue.VerdictRefused:
-			a.printf("%-9s %s  %s: %s\n", "refused", e.Destination, e.URL, e.Reason)
-		}
-	}
-	for _, w := range r.Waiting {
-		a.printf("%-9s %s  %s: %s; its page is looked at again on the next run\n", "waiting", w.Source, w.URL, w.Reason)
-	}
-	a.printf("%s\n", r.sum())
-}
-
-// sum is the report in one line.
-func (r *enqueueReport) sum() string {
-	return fmt.Sprintf("matched=%d queued=%d already=%d skipped=%d held=%d refused=%d",
-		r.Matched, r.Queued, r.Already, r.Skipped, r.Held, r.Refused)
 }
 
 // parseWhen reads a time of the command line. Empty: the zero time.

@@ -8,8 +8,9 @@ import (
 )
 
 // poll reads the named sources (nil: all), side by side, and returns what each
-// holds, in the config's order. fresh reads them whole, whatever was read before.
-func (a *app) poll(ctx context.Context, f *fleet, names []string, progress map[string]collect.Progress, fresh bool) ([]collect.Result, error) {
+// holds, in the config's order. fresh reads them whole, whatever was read before. read
+// is called with each that could be read, one after the other.
+func (a *app) poll(ctx context.Context, f *fleet, names []string, progress map[string]collect.Progress, fresh bool, read func(*collect.Result)) ([]collect.Result, error) {
 	sources := slices.DeleteFunc(slices.Clone(f.sources), func(s collect.Source) bool {
 		return len(names) > 0 && !slices.Contains(names, s.Name)
 	})
@@ -26,7 +27,8 @@ func (a *app) poll(ctx context.Context, f *fleet, names []string, progress map[s
 		if r.Err != nil {
 			a.log.Warn("source failed", "source", r.Source, "error", r.Err)
 		} else {
-			a.log.Debug("source read", "source", r.Source, "status", r.Status, "articles", len(r.Articles), "dropped", r.Dropped)
+			a.log.Debug("source read", "source", r.Source, "status", r.Status, "articles", r.Listed, "dropped", r.Dropped)
+			read(&results[len(results)-1])
 		}
 	})
 	bar.done()
@@ -40,7 +42,7 @@ func (a *app) poll(ctx context.Context, f *fleet, names []string, progress map[s
 
 // pollFresh reads the named sources whole.
 func (a *app) pollFresh(ctx context.Context, f *fleet, names []string) ([]collect.Result, error) {
-	return a.poll(ctx, f, names, nil, true)
+	return a.poll(ctx, f, names, nil, true, func(*collect.Result) {})
 }
 
 // sourceReport is one source in JSON.
@@ -52,7 +54,7 @@ type sourceReport struct {
 }
 
 func newSourceReport(r collect.Result) sourceReport {
-	s := sourceReport{Name: r.Source, Status: string(r.Status), Collected: len(r.Articles)}
+	s := sourceReport{Name: r.Source, Status: string(r.Status), Collected: r.Listed}
 	if r.Err != nil {
 		s.Error = r.Err.Error()
 	}

@@ -36,6 +36,7 @@ const (
 // between two calls but what is in the store.
 func Run(ctx context.Context, env Env) int {
 	a := newApp(env)
+	a.collectGarbage(seldom)
 	root := newRootCmd(a)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -21,10 +21,14 @@ func (f *fleet) waiting(ctx context.Context, r collect.Result, p collect.Progres
 
 // waitingAt returns what waits of a source, without a look where nothing can.
 func (f *fleet) waitingAt(ctx context.Context, source string, p collect.Progress) ([]queue.Waiting, error) {
-	if !p.Waiting && !f.queue.IsReady(source) {
+	if !f.mayWait(source, p) {
 		return nil, nil
 	}
 	return f.queue.Waiting(ctx, source)
+}
+
+func (f *fleet) mayWait(source string, p collect.Progress) bool {
+	return p.Waiting || f.queue.IsReady(source)
 }
 
 // waitingOf returns what waits of one source.

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -109,11 +108,7 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 	for _, s := range q.Sources {
 		sources[s.Name] = s
 	}
-	var added Added
-	for _, b := range batches {
-		b.Articles = b.ordered(sources[b.Source])
-		q.match(&added, b, sources[b.Source], o)
-	}
+	added := q.matches(batches, sources, o)
 	decisions := added.Decisions
 	oldestFirst(decisions)
 
@@ -159,8 +154,24 @@ func (q *Queue) Add(ctx context.Context, batches []Batch, o AddOptions) (Added, 
 // batch meets, whatever the ledger knows. Empty to: every destination.
 func (q *Queue) Matches(b Batch, to []string) []Decision {
 	var added Added
-	q.match(&added, b, q.sourceNamed(b.Source), AddOptions{To: to})
+	q.match(&added, b, q.sourceNamed(b.Source), q.takers(b.Source, AddOptions{To: to}))
 	return added.Decisions
+}
+
+// matches lists the decisions that the batches ask for.
+func (q *Queue) matches(batches []Batch, sources map[string]Source, o AddOptions) Added {
+	takers := make([][]taker, len(batches))
+	n := 0
+	for i, b := range batches {
+		takers[i] = q.takers(b.Source, o)
+		n += (len(b.Articles) + len(b.Waiting)) * len(takers[i])
+	}
+	added := Added{Decisions: make([]Decision, 0, n)}
+	for i, b := range batches {
+		b.Articles = b.ordered(sources[b.Source])
+		q.match(&added, b, sources[b.Source], takers[i])
+	}
+	return added
 }
 
 // taker is a rule, nil for what is given by hand, and a destination that it means.
@@ -192,9 +203,7 @@ func (q *Queue) takers(source string, o AddOptions) []taker {
 }
 
 // match lists the decisions that a batch asks for.
-func (q *Queue) match(added *Added, b Batch, source Source, o AddOptions) {
-	all := q.takers(b.Source, o)
-	added.Decisions = slices.Grow(added.Decisions, len(b.Articles)*len(all))
+func (q *Queue) match(added *Added, b Batch, source Source, all []taker) {
 	// The last of a document is its oldest.
 	for _, a := range slices.Backward(b.Articles) {
 		for _, one := range all {
@@ -204,7 +213,7 @@ func (q *Queue) match(added *Added, b Batch, source Source, o AddOptions) {
 			case one.rule.takes(a):
 				added.Decisions = append(added.Decisions, q.decision(a, one.rule, one.d, source))
 			default:
-				added.filter(one.rule.Name)
+				added.filter(one.rule.Name, 1)
 			}
 		}
 	}
@@ -307,55 +316,6 @@ func (q *Queue) plan(ctx context.Context, decisions []Decision, now time.Time, o
 	return nil
 }
 
-// insert records the new decisions, and lets the ledger overrule each that
-// another run has made since. It lists them in the space of list.
-func (q *Queue) insert(ctx context.Context, decisions []Decision, list []Candidate) error {
-	var fresh []*Decision
-	for i := range decisions {
-		if d := &decisions[i]; d.Entry.Status != "" {
-			fresh = append(fresh, d)
-			list = append(list, d.candidate())
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	known, err := q.Store.Insert(ctx, list)
-	if err != nil {
-		return err
-	}
-	for i, k := range known {
-		if !k.New() {
-			fresh[i].known(k)
-		}
-	}
-	return nil
-}
-
-// known gives the verdict on what the ledger has already.
-func (d *Decision) known(k Known) {
-	d.Entry.ID = k.ID
-	d.Entry.Status, d.Entry.DueAt, d.Entry.QueuedAt = "", time.Time{}, time.Time{}
-	switch {
-	case k.URLOnly:
-		d.Verdict, d.Reason = AlreadyLegacy, "an older record without a webhook has this address"
-	case d.rule != nil && (!d.rule.perArticle() || d.rule.Cadence.Counts()):
-		d.Verdict, d.Reason = AlreadyCounted, cmp.Or(d.Entry.Key.Bucket, "announced once")+" is taken"
-	case k.Status == Posted:
-		d.Verdict, d.Reason = AlreadyPosted, "posted"
-	case k.Status == Skipped:
-		d.Verdict, d.Reason = AlreadySkipped, "skipped"
-	default:
-		d.Verdict, d.Reason = AlreadyQueued, string(k.Status)
-	}
-	if k.Rule != "" && k.Rule != d.Entry.Rule {
-		d.Reason += " by rule " + k.Rule
-	}
-	if k.RenamedFrom != "" {
-		d.Reason += ", as " + k.RenamedFrom + ", which has the same guid"
-	}
-}
-
 // status is the state that a decision which was just made leads to.
 func (d *Decision) status() Status {
 	switch d.Verdict {
@@ -368,12 +328,25 @@ func (d *Decision) status() Status {
 	}
 }
 
-func (a *Added) filter(rule string) {
+func (a *Added) filter(rule string, n int) {
 	if a.FilteredBy == nil {
 		a.FilteredBy = make(map[string]int)
 	}
-	a.Filtered++
-	a.FilteredBy[rule]++
+	a.Filtered += n
+	a.FilteredBy[rule] += n
+}
+
+// Count adds what other counted.
+func (a *Added) Count(other Added) {
+	a.Matched += other.Matched
+	a.Queued += other.Queued
+	a.Already += other.Already
+	a.Skipped += other.Skipped
+	a.Held += other.Held
+	a.Refused += other.Refused
+	for rule, n := range other.FilteredBy {
+		a.filter(rule, n)
+	}
 }
 
 func (a *Added) count() {

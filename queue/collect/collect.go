@@ -125,6 +125,8 @@ type Result struct {
 	// Articles are in the order of the document. Their addresses are absolute, or as
 	// the document has them where that is impossible: the rules refuse those.
 	Articles []queue.Article
+	// Listed is how many these are. It stays if the caller lets some of them go.
+	Listed int
 	// Dropped counts the items of the document that have no address at all.
 	Dropped int
 	// Next is the progress to be saved.
@@ -177,6 +179,7 @@ type Collector struct {
 
 	once    sync.Once
 	outside *http.Client // HTTP, kept from going where only this machine can
+	space   sync.Pool    // *bytes.Buffer, to read documents in
 }
 
 // Collect reads the sources side by side: at most Concurrency hosts at once, and
@@ -298,6 +301,7 @@ func (c *Collector) read(ctx context.Context, s Source, prev Progress, notBefore
 	}
 	r.Next.LastSuccess = now
 	r.Next.FailingSince, r.Next.LastError, r.Next.NotBefore = time.Time{}, "", time.Time{}
+	r.Listed = len(r.Articles)
 	for _, a := range r.Articles {
 		if a.Published.After(r.Next.LastArticle) && !a.Published.After(now) {
 			r.Next.LastArticle = a.Published

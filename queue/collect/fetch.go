@@ -271,7 +271,7 @@ func causeOr(ctx context.Context, err error) error {
 // length is how long it says it is, if it is not negative.
 func (c *Collector) readAll(r io.Reader, length int64) ([]byte, error) {
 	limit := c.Limits.withDefaults().Bytes
-	body, err := readUpTo(r, limit, length)
+	body, err := c.readUpTo(r, limit, length)
 	if err != nil || !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		return body, err
 	}
@@ -279,7 +279,26 @@ func (c *Collector) readAll(r io.Reader, length int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readUpTo(z, limit, 0)
+	return c.readUpTo(z, limit, 0)
+}
+
+// readUpTo reads all as the function does. What is of no known length is read in space
+// that is used again, so that no more is left behind than it needs.
+func (c *Collector) readUpTo(r io.Reader, limit, length int64) ([]byte, error) {
+	if length > 0 {
+		return readUpTo(r, limit, length)
+	}
+	space, ok := c.space.Get().(*bytes.Buffer)
+	if !ok {
+		space = new(bytes.Buffer)
+	}
+	space.Reset()
+	err := readInto(space, r, limit)
+	body := bytes.Clone(space.Bytes())
+	if space.Cap() <= believedLength {
+		c.space.Put(space)
+	}
+	return body, err
 }
 
 // believedLength bounds how much memory is taken on somebody's word.
@@ -288,15 +307,23 @@ const believedLength = 1 << 20
 // readUpTo reads all, which is to be no longer than limit and probably is of a length.
 func readUpTo(r io.Reader, limit, length int64) ([]byte, error) {
 	buffer := bytes.NewBuffer(make([]byte, 0, min(max(length, 0), believedLength)+bytes.MinRead))
+	err := readInto(buffer, r, limit)
+	return buffer.Bytes(), err
+}
+
+// readInto reads all into an empty buffer, which stays empty after an error.
+func readInto(buffer *bytes.Buffer, r io.Reader, limit int64) error {
 	_, err := buffer.ReadFrom(io.LimitReader(r, limit+1))
-	body := buffer.Bytes()
 	switch {
-	case int64(len(body)) > limit:
-		return nil, fmt.Errorf("it is longer than %s, which is the limit", size(limit))
+	case int64(buffer.Len()) > limit:
+		err = fmt.Errorf("it is longer than %s, which is the limit", size(limit))
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, errors.New("the document broke off before its end")
+		err = errors.New("the document broke off before its end")
 	}
-	return body, err
+	if err != nil {
+		buffer.Reset()
+	}
+	return err
 }
 
 // size writes a number of bytes for people.

@@ -114,11 +114,18 @@ func (b *batch) book(name string) []byte {
 	return b.s.view.books[name]
 }
 
+// room is for one record, as most are, in bytes.
+const room = 4 << 10
+
 // put records what becomes of an entry. over says that posted.json has an older
 // record of it.
 func (b *batch) put(e *queue.Entry, over bool) (*item, error) {
 	next := successor(b.item(e.ID), e.ID, over)
 	next.entry = clone(e)
+	if n := len(b.s.records); n > 0 && cap(b.s.records)-n < room {
+		// To grow would be to copy what is there, which the records before hold as it is.
+		b.s.records = make([]byte, 0, 16*room)
+	}
 	start := len(b.s.records)
 	var err error
 	if b.s.records, err = queue.AppendRecord(b.s.records, &next.entry); err != nil {

@@ -110,22 +110,34 @@ const remembered = 16 << 10
 // no more than needed stays if that gets to be a lot.
 func (h *history) add(found *history, needed func() []want) {
 	if len(h.answers)+len(found.answers) > remembered {
-		all := h.answers
-		h.answers = make(map[string]*hit, len(found.answers))
-		for _, w := range needed() {
-			if answer, ok := all[w.id]; ok {
-				h.answers[w.id] = answer
-			}
-		}
-		clear(h.articles)
+		h.keep(needed())
 	}
 	if len(h.answers) == 0 {
 		h.answers = found.answers
 	} else {
 		maps.Copy(h.answers, found.answers)
 	}
-	maps.Copy(h.articles, found.articles)
+	if len(h.articles) == 0 {
+		h.articles = found.articles
+	} else {
+		maps.Copy(h.articles, found.articles)
+	}
 	h.checked = h.checked || found.checked
+}
+
+// keep forgets all answers but those to wants.
+func (h *history) keep(wants []want) {
+	all := *h
+	h.answers, h.articles = make(map[string]*hit), make(map[dedupe.Origin][]article)
+	for _, w := range wants {
+		switch {
+		case !all.knows(w):
+		case w.origin != nil:
+			h.articles[*w.origin] = all.articles[*w.origin]
+		default:
+			h.answers[w.id] = all.answers[w.id]
+		}
+	}
 }
 
 // scanHistory looks for wants in posted.json at path as it stands now.

@@ -75,7 +75,7 @@ func (s *Store) search(ctx context.Context, wants []want) (*history, error) {
 // prepare takes in what a search found, settles the view with it, and says
 // whether a search is needed, and for what.
 func (s *Store) prepare(found *history, wants []want) (search bool, lack []want, err error) {
-	if err := s.takeIn(found); err != nil {
+	if err := s.takeIn(found, wants); err != nil {
 		return false, nil, err
 	}
 	lack = s.history.lacking(wants)
@@ -100,8 +100,8 @@ func (s *Store) prepare(found *history, wants []want) (search bool, lack []want,
 }
 
 // takeIn makes what a search found a part of what is known of posted.json, if it
-// is still the same file.
-func (s *Store) takeIn(found *history) error {
+// is still the same file. wants are what is asked for now.
+func (s *Store) takeIn(found *history, wants []want) error {
 	now, err := s.postedNow()
 	if err != nil {
 		found.close()
@@ -118,7 +118,7 @@ func (s *Store) takeIn(found *history) error {
 		found.close()
 		return nil
 	}
-	s.history.add(found, s.needed)
+	s.history.add(found, func() []want { return append(s.needed(), wants...) })
 	if s.history.file == nil {
 		s.history.file = found.file
 	} else {
