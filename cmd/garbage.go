@@ -7,9 +7,8 @@ const (
 	// seldom is for most runs. They are short, and hold little of what they make: to
 	// collect garbage as often as Go does by itself costs them more time than memory.
 	seldom = 400
-	// often is for reading sources, which makes much that is of no use at once. It is
-	// what Go does by itself.
-	often = 100
+	// often is for reading sources, which makes much that is of no use at once.
+	often = 150
 )
 
 // collectGarbage has garbage collected seldom or often, unless GOGC in the environment
