@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -49,6 +50,8 @@ func (b *bench) claim(t *testing.T) {
 	if b.inMemory() {
 		return
 	}
+	// As the program does, in whose place the benchmark is here.
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	l := b.newClaims(t)
 	pg, why := b.startPostgres(t)
 	sides := []func() float64{

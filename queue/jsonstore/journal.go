@@ -16,6 +16,11 @@ const (
 	mostReserve  = 64 << 20
 	// growBy is how many times its length a longer journal is given.
 	growBy = 4
+	// fillBy is how much of the reserved space is written with zeros at a time, from the
+	// fillFrom-th append on. What was written once is a tenth faster to sync than what
+	// was only reserved, but for a few steps that is no gain.
+	fillBy   = 64 << 10
+	fillFrom = 8
 )
 
 // journal is the open journal. All of it happens under the lock, but for syncs: while
@@ -33,6 +38,10 @@ type journal struct {
 	next  int64
 	head  head
 	plain bool // the file system cannot reserve space
+	// appends counts the writes by this worker, and filled is up to where the space
+	// after them was written with zeros.
+	appends int
+	filled  int64
 
 	// The rest is what syncs share, guarded by mu.
 	mu sync.Mutex
@@ -225,6 +234,7 @@ func (j *journal) append(buf []byte, n int64) error {
 	if err := j.makeRoom(int64(len(buf))); err != nil {
 		return err
 	}
+	j.fill(j.end + int64(len(buf)))
 	written, err := j.file.WriteAt(buf, j.end)
 	if err == nil && written != len(buf) {
 		err = io.ErrShortWrite
@@ -336,6 +346,18 @@ func (j *journal) makeRoom(n int64) error {
 		}
 	}
 	return err
+}
+
+// fill writes zeros into the reserved space from at on, where they stand already for
+// whoever reads it. If that cannot be done syncs take longer, and that is all.
+func (j *journal) fill(at int64) {
+	if j.appends++; j.appends < fillFrom || j.plain || at <= j.filled {
+		return
+	}
+	if n := min(j.size-at, fillBy); n > 0 {
+		_, _ = j.file.WriteAt(make([]byte, n), at)
+	}
+	j.filled = at + fillBy
 }
 
 // trim gives back the reserved space.
