@@ -239,3 +239,35 @@ func TestTheJournalIsEmptyAndTrimmedAfterClose(t *testing.T) {
 	require.Equal(t, 1, strings.Count(files["journal.jsonl"], "\n"))
 	require.NotContains(t, files["journal.jsonl"], "\x00")
 }
+
+// The space ahead is written with zeros now and then, by whoever appends: nothing of
+// what another worker wrote may go under.
+func TestWorkersInTurnWriteOverNothing(t *testing.T) {
+	t.Parallel()
+	dir := copied(t, ledgerWith(t))
+	workers := []*jsonstore.Store{open(t, dir), open(t, dir), open(t, dir)}
+	const entries = 300
+	for n := range entries {
+		e := storetest.Entry("a", n)
+		insert(t, workers[n%3], e)
+		_, err := workers[n*n%3].Update(t.Context(), e.ID, claimNow)
+		require.NoError(t, err)
+		_, err = workers[n/100].Update(t.Context(), e.ID, settleNow)
+		require.NoError(t, err)
+	}
+	journal, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
+	require.NoError(t, err)
+	lines := bytes.TrimRight(journal, "\x00")
+	require.Equal(t, 1+3*entries, bytes.Count(lines, []byte("\n")), "the head and an event each")
+	require.NotContains(t, string(lines), "\x00")
+	require.Greater(t, len(lines), 3*64<<10, "more than is filled at a time")
+
+	crashed := copied(t, contents(t, dir))
+	s := open(t, crashed)
+	count := 0
+	for _, e := range all(t, s) {
+		require.Equal(t, queue.Posted, e.Status)
+		count++
+	}
+	require.Equal(t, entries, count)
+}
