@@ -232,6 +232,10 @@ func parseRSS(body []byte, limits Limits) (*feed, error) {
 	f := &feed{Feed: translated, opaque: make(map[int]bool)}
 	for i, item := range parsed.Items {
 		f.opaque[i] = item.GUID != nil && strings.EqualFold(strings.TrimSpace(item.GUID.IsPermalink), "false")
+		if item.PubDate != "" {
+			// And not that of another element.
+			translated.Items[i].PublishedParsed = item.PubDateParsed
+		}
 	}
 	return f, nil
 }
@@ -250,6 +254,8 @@ func parseAtom(body []byte, limits Limits) (*feed, error) {
 		if page := pageOf(entry.Links); page != "" {
 			f.links[i] = page
 		}
+		// And not when it was updated, which may be said in a better place.
+		translated.Items[i].Published, translated.Items[i].PublishedParsed = entry.Published, entry.PublishedParsed
 	}
 	return f, err
 }
@@ -298,27 +304,34 @@ func (f *feed) article(item *gofeed.Item, link string, s Source, doc *document) 
 	}
 	a := queue.Article{
 		URL:        dedupe.StripTracking(absolute(link, doc.base), nil),
-		Title:      plainText(item.Title, maxTitle),
+		Title:      title(item),
 		Summary:    summary.plain(maxSummary),
 		Author:     f.author(item),
 		Image:      image(item, doc.base, content, description),
 		Categories: categories(item.Categories),
 		Source:     s.Name,
-		Published:  dateIn(item.Published, item.PublishedParsed, s.Zone),
-		Updated:    dateIn(item.Updated, item.UpdatedParsed, s.Zone),
+		Published:  publishedAt(item, s.Zone),
+		Updated:    updatedAt(item, s.Zone),
 	}
 	if guid := strings.TrimSpace(item.GUID); len(guid) <= maxGUID {
 		a.GUID = guid
 	}
-	if a.Published.IsZero() {
-		// Dublin Core's terms (https://www.dublincore.org/specifications/dublin-core/dcmi-terms/).
-		a.Published = dateIn(extension(item, "dcterms", "issued", "created", "modified"), nil, s.Zone)
-	}
-	if a.Published.IsZero() {
-		a.Published = a.Updated
-	}
 	return a
 }
+
+// title returns an item's title, or what another vocabulary gives as such.
+func title(item *gofeed.Item) string {
+	text := plainText(item.Title, maxTitle)
+	if text == "" {
+		for other := range textsOf(item, titleNames) {
+			return plainText(other, maxTitle)
+		}
+	}
+	return text
+}
+
+// titleNames are as publishedNames.
+var titleNames = [][2]string{{"dc", "title"}, {"itunes", "title"}, {"media", "title"}}
 
 // extension returns the text of an item's element of another vocabulary, by the
 // prefix under which that is known everywhere.

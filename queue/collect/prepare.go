@@ -34,6 +34,9 @@ func prepared(body []byte, contentType string) []byte {
 	prefix, local, _ := splitName(name)
 	if lower(local) == "feed" {
 		body = literalTitles(body, prefix)
+		if len(prefix) == 0 {
+			body = foreignDates(body)
+		}
 	}
 	if tag := usualNamespaces(body[from:to], lower(local)); tag != nil {
 		body = slices.Concat(body[:from], tag, body[to:])
@@ -286,6 +289,18 @@ func literalTitles(body, prefix []byte) []byte {
 	}
 	return append(out, body[from:]...)
 }
+
+// foreignDates returns an Atom feed with the dates of other formats, and of an older
+// Atom, in the vocabulary of Dublin Core's terms: the parser skips what it does not
+// know of its own.
+func foreignDates(body []byte) []byte {
+	if !bytes.Contains(body, []byte("<created")) && !bytes.Contains(body, []byte("<pubDate")) && !bytes.Contains(body, []byte("<date")) {
+		return body
+	}
+	return foreignDate().ReplaceAll(body, []byte(`<$1 xmlns="http://purl.org/dc/terms/">`))
+}
+
+var foreignDate = pattern(`<(created|pubDate|date)>`)
 
 var titleType = pattern(`\stype\s*=\s*["']([^"']*)["']`)
 

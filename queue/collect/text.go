@@ -108,14 +108,14 @@ func (t *folder) tag(s string) string {
 		}
 		t.openComment = true
 	}
-	name := strings.TrimPrefix(s[1:], "/")
-	length := 0
-	for length < min(len(name), longestName) && isNameByte(name[length]) {
-		length++
+	name, after := elementName(strings.TrimPrefix(s[1:], "/"))
+	if name != "" && strings.HasPrefix(after, ":") {
+		// As in XHTML that stands in another document.
+		name, after = elementName(after[1:])
 	}
-	element := strings.ToLower(name[:length])
+	element := strings.ToLower(name)
 	parts, known := elements[element]
-	if !known || t.openTag || !strings.ContainsAny(name[length:min(len(name), length+1)], " \t\r\n/>") {
+	if !known || t.openTag || !strings.ContainsAny(after[:min(len(after), 1)], " \t\r\n/>") {
 		t.add("<")
 		return s[1:]
 	}
@@ -134,6 +134,16 @@ func (t *folder) tag(s string) string {
 		return s
 	}
 	return s[end+1:]
+}
+
+// elementName returns the letters and digits that a text begins with, and what follows
+// them.
+func elementName(s string) (name, rest string) {
+	length := 0
+	for length < min(len(s), longestName) && isNameByte(s[length]) {
+		length++
+	}
+	return s[:length], s[length:]
 }
 
 // afterElement returns what follows the content of an element that holds no text,
