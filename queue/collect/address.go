@@ -35,6 +35,64 @@ func hasScheme(ref string) bool {
 	return false
 }
 
+// mendedRef returns a reference to a page without the mistakes that lead to only one
+// reading: it is broken over lines, its scheme stands there twice or without a colon or
+// a slash, or before a host there is none. Empty: it leads to no page but the document
+// itself.
+func mendedRef(ref string, base *url.URL) string {
+	ref = oneLine(ref)
+	if ref == "" || ref[0] == '#' {
+		return ""
+	}
+	for at := schemeTwice().FindStringSubmatchIndex(ref); at != nil; at = schemeTwice().FindStringSubmatchIndex(ref) {
+		ref = ref[at[2]:]
+	}
+	if broken := brokenScheme().FindStringSubmatch(ref); broken != nil {
+		return broken[1] + "://" + broken[2]
+	}
+	scheme := "https"
+	if base != nil {
+		scheme = base.Scheme
+	}
+	switch {
+	case strings.HasPrefix(ref, "://"):
+		return scheme + ref
+	case beginsWithHost(ref, base):
+		return scheme + "://" + ref
+	}
+	return ref
+}
+
+var (
+	schemeTwice  = pattern(`(?i)^https?:/*(https?:?//?[^/])`)
+	brokenScheme = pattern(`(?i)^(https?)(?::/|//|:///+)((?:[^/?#\s]+\.[^/?#]|localhost).*)$`)
+)
+
+// oneLine joins the lines of an address, with what was indented.
+func oneLine(ref string) string {
+	if !strings.ContainsAny(ref, "\t\r\n") {
+		return strings.TrimSpace(ref)
+	}
+	var joined strings.Builder
+	for line := range strings.FieldsFuncSeq(ref, func(r rune) bool { return r == '\t' || r == '\r' || r == '\n' }) {
+		joined.WriteString(strings.TrimSpace(line))
+	}
+	return joined.String()
+}
+
+// beginsWithHost reports whether a reference without a scheme begins with a host: that
+// of the document, or one that says it is of the web.
+func beginsWithHost(ref string, base *url.URL) bool {
+	host := strings.ToLower(ref)
+	if end := strings.IndexAny(host, "/?#"); end >= 0 {
+		host = host[:end]
+	}
+	if rest, found := strings.CutPrefix(host, "www."); found && strings.Contains(rest, ".") {
+		return true
+	}
+	return host != "" && base != nil && host == strings.TrimPrefix(strings.ToLower(base.Host), "www.")
+}
+
 // image returns the address of an item's picture: the one it names, a thumbnail, an
 // attached picture, or the first in its texts. Empty for none.
 func image(item *gofeed.Item, base *url.URL, texts ...*longText) string {

@@ -70,7 +70,7 @@ func advance(doc *document, prev Progress) Progress {
 func (c *Collector) reading(s Source, doc *document, f *feed, prev Progress) reading {
 	r := reading{next: advance(doc, prev)}
 	for i, item := range f.Items {
-		a := f.article(item, f.link(i), s, doc)
+		a := f.article(item, f.link(i, doc.base), s, doc)
 		if a.URL == "" {
 			r.dropped++
 			continue
@@ -83,10 +83,9 @@ func (c *Collector) reading(s Source, doc *document, f *feed, prev Progress) rea
 // feed is a parsed feed.
 type feed struct {
 	*gofeed.Feed
-	// opaque marks the items whose guid says that it is no address.
-	opaque map[int]bool
-	// links are the items' addresses where the parser would choose another, or none.
-	links map[int]string
+	// linked is what the document says of each item's address. Empty: the parser has all
+	// of it.
+	linked []linked
 	// texts were taken out of the document before the parser saw it.
 	texts texts
 }
@@ -229,9 +228,9 @@ func parseRSS(body []byte, limits Limits) (*feed, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &feed{Feed: translated, opaque: make(map[int]bool)}
+	f := &feed{Feed: translated, linked: make([]linked, len(parsed.Items))}
 	for i, item := range parsed.Items {
-		f.opaque[i] = item.GUID != nil && strings.EqualFold(strings.TrimSpace(item.GUID.IsPermalink), "false")
+		f.linked[i].opaque = item.GUID != nil && strings.EqualFold(strings.TrimSpace(item.GUID.IsPermalink), "false")
 		if item.PubDate != "" {
 			// And not that of another element.
 			translated.Items[i].PublishedParsed = item.PubDateParsed
@@ -249,11 +248,10 @@ func parseAtom(body []byte, limits Limits) (*feed, error) {
 		return nil, err
 	}
 	translated, err := new(gofeed.DefaultAtomTranslator).Translate(parsed)
-	f := &feed{Feed: translated, links: make(map[int]string)}
+	f := &feed{Feed: translated, linked: make([]linked, len(parsed.Entries))}
 	for i, entry := range parsed.Entries {
-		if page := pageOf(entry.Links); page != "" {
-			f.links[i] = page
-		}
+		f.linked[i].page = pageOf(entry.Links)
+		f.linked[i].last = lastResorts(entry)
 		// And not when it was updated, which may be said in a better place.
 		translated.Items[i].Published, translated.Items[i].PublishedParsed = entry.Published, entry.PublishedParsed
 	}

@@ -60,3 +60,50 @@ func TestATitleFromElsewhereIsBetterThanNone(t *testing.T) {
 		})
 	}
 }
+
+func TestAnAddressIsReadAsItWasMeant(t *testing.T) {
+	t.Parallel()
+	link := func(ref string) string { return rssItem("<title>a</title><link>" + ref + "</link>") }
+	for name, test := range map[string]struct{ body, want string }{
+		"a host of the web without a scheme":              {link("www.e.example/a"), "https://www.e.example/a"},
+		"the document's own host without a scheme":        {link("example.jp/a?b=1"), "https://example.jp/a?b=1"},
+		"a relative path that looks like a host":          {link("other.example/a"), "https://example.jp/dir/other.example/a"},
+		"a scheme without its colon":                      {link("https//e.example/a"), "https://e.example/a"},
+		"a scheme with one slash":                         {link("http:/e.example/a"), "http://e.example/a"},
+		"a scheme with three slashes":                     {link("https:///e.example/a"), "https://e.example/a"},
+		"a scheme that stands there twice":                {link("https://https://e.example/a"), "https://e.example/a"},
+		"and once in a broken way":                        {link("http://https//e.example/a"), "https://e.example/a"},
+		"no scheme but what follows it":                   {link("://e.example/a"), "https://e.example/a"},
+		"an address that holds another is whole":          {link("https://e.example/https://f.example/a"), "https://e.example/https://f.example/a"},
+		"broken over two lines":                           {link("https://e.example/a/\n      long/path"), "https://e.example/a/long/path"},
+		"broken over two lines by Windows":                {link("\r\n\thttps://e.example/\r\n\ta\r\n"), "https://e.example/a"},
+		"the document itself is no page, but the guid is": {rssItem("<link>#a</link><guid>https://e.example/a</guid>"), "https://e.example/a"},
+		"a relative guid that says it is an address":      {rssItem(`<guid isPermaLink="true">/a</guid>`), "https://example.jp/a"},
+		"an entry whose content is elsewhere":             {atomEntry(`<id>tag:a</id><content type="text/html" src="https://e.example/a"/>`), "https://e.example/a"},
+		"an entry that has only itself":                   {atomEntry(`<id>tag:a</id><link rel="self" href="https://e.example/a"/>`), "https://e.example/a"},
+		"an entry's id goes before itself":                {atomEntry(`<id>https://e.example/a</id><link rel="self" href="https://e.example/a.atom"/>`), "https://e.example/a"},
+		"a relative page that an item of RDF is about": {
+			`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel/><item rdf:about="/a"><title>a</title></item></rdf:RDF>`,
+			"https://example.jp/a",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, test.want, one(t, test.body, "").URL)
+		})
+	}
+}
+
+func TestAnItemWithoutAPageIsCounted(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{
+		rssItem("<title>a</title><link>#a</link>"), rssItem("<title>a</title><guid>a</guid>"), rssItem(`<title>a</title><guid isPermaLink="false">/a</guid>`),
+		atomEntry(`<id>tag:a</id><content type="image/png" src="https://e.example/a.png"/>`),
+	} {
+		f, err := parseFeed(t.Context(), []byte(body), "", Limits{}.withDefaults())
+		require.NoError(t, err)
+		r := new(Collector).reading(Source{Name: "s"}, &document{}, f, Progress{})
+		require.Empty(t, r.articles, body)
+		require.Equal(t, 1, r.dropped, body)
+	}
+}

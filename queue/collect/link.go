@@ -1,52 +1,97 @@
 package collect
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/mmcdole/gofeed/atom"
 )
 
-// link returns an item's address as the feed has it: the one behind FeedBurner's,
-// its link, the page it is about (JSON Feed 1.1, external_url), a guid that is an
-// address, or Atom's link.
-func (f *feed) link(i int) string {
-	item := f.Items[i]
-	if original := extension(item, "feedburner", "origLink"); isWeb(original) {
-		return original
-	}
-	if link := f.links[i]; link != "" {
-		return strings.TrimSpace(link)
-	}
-	if link := strings.TrimSpace(item.Link); link != "" {
-		return link
-	}
-	if f.FeedType == "json" && len(item.Links) > 0 {
-		return strings.TrimSpace(item.Links[0])
-	}
-	if guid := strings.TrimSpace(item.GUID); !f.opaque[i] && isWeb(guid) {
-		return guid
-	}
-	// Atom's link in another format's item.
-	for _, l := range item.Extensions["atom"]["link"] {
-		if href := l.Attrs["href"]; isAlternate(l.Attrs["rel"]) && mayBeWeb(href) {
-			return strings.TrimSpace(href)
+// linked is what a document says of the address of one item.
+type linked struct {
+	// page is it where the parser would choose another, or none.
+	page string
+	// opaque: its guid says that it is no address.
+	opaque bool
+	// last are where it may be if nothing else says.
+	last []string
+}
+
+// link returns an item's address, which may be relative to base: the first that it
+// has. Empty: it has none.
+func (f *feed) link(i int, base *url.URL) string {
+	for _, ref := range f.refs(i) {
+		if ref = mendedRef(ref, base); ref != "" {
+			return ref
 		}
 	}
 	return ""
+}
+
+// refs returns what may be an item's address as the feed has it, the best first: the
+// one behind FeedBurner's, its link, the page it is about (JSON Feed 1.1,
+// external_url), a guid that is an address, or Atom's link in another format's item.
+func (f *feed) refs(i int) []string {
+	item := f.Items[i]
+	var says linked
+	if len(f.linked) > 0 {
+		says = f.linked[i]
+	}
+	var all []string
+	if original := extension(item, "feedburner", "origLink"); isWeb(original) {
+		all = append(all, original)
+	}
+	all = append(all, says.page, item.Link)
+	if f.FeedType == "json" && len(item.Links) > 0 {
+		all = append(all, item.Links[0])
+	}
+	// A guid that is an address is whole, or at least a path.
+	if guid := strings.TrimSpace(item.GUID); !says.opaque && (isWeb(guid) || strings.HasPrefix(guid, "/")) {
+		all = append(all, guid)
+	}
+	for _, l := range item.Extensions["atom"]["link"] {
+		if href := l.Attrs["href"]; isAlternate(l.Attrs["rel"]) && mayBeWeb(href) {
+			all = append(all, href)
+		}
+	}
+	return append(all, says.last...)
+}
+
+// lastResorts returns where an Atom entry may be that names no page of its own: where
+// its content is (RFC 4287 §4.1.3.2), or it itself.
+func lastResorts(entry *atom.Entry) []string {
+	var all []string
+	if c := entry.Content; c != nil && mayBeWeb(c.Src) && isPage(c.Type) {
+		all = append(all, c.Src)
+	}
+	if isWeb(strings.TrimSpace(entry.ID)) {
+		return all // which goes first
+	}
+	for _, l := range entry.Links {
+		if l.Rel == "self" && mayBeWeb(l.Href) {
+			all = append(all, l.Href)
+		}
+	}
+	return all
 }
 
 // pageOf returns the first alternate of an entry that is a page, in any language:
 // the same article may also be there as JSON or as sound.
 func pageOf(links []*atom.Link) string {
 	for _, l := range links {
-		kind, _, _ := strings.Cut(strings.ToLower(l.Type), ";")
-		page := kind == "" || kind == "text/html" || kind == "application/xhtml+xml"
-		if page && isAlternate(l.Rel) && mayBeWeb(l.Href) {
+		if isPage(l.Type) && isAlternate(l.Rel) && mayBeWeb(l.Href) {
 			return l.Href
 		}
 	}
 	return ""
+}
+
+// isPage reports whether what has a type is a page. Without one it may be.
+func isPage(kind string) bool {
+	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
+	kind = strings.TrimSpace(kind)
+	return kind == "" || kind == "html" || kind == "text/html" || kind == "application/xhtml+xml"
 }
 
 // isAlternate reports whether a link's relation is that of the page itself, which it
@@ -69,10 +114,9 @@ func (f *feed) useAbouts(abouts []string) {
 	if len(abouts) != len(f.Items) {
 		return
 	}
-	f.links = make(map[int]string)
 	for i, item := range f.Items {
-		if strings.TrimSpace(item.Link) == "" && isWeb(abouts[i]) {
-			f.links[i] = abouts[i]
+		if strings.TrimSpace(item.Link) == "" && mayBeWeb(abouts[i]) {
+			f.linked[i].page = abouts[i]
 		}
 	}
 }
