@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"bot/dedupe"
+
 	"github.com/mmcdole/gofeed"
 	"golang.org/x/net/html"
 )
@@ -43,6 +45,9 @@ func mendedRef(ref string, base *url.URL) string {
 	ref = oneLine(ref)
 	if ref == "" || ref[0] == '#' {
 		return ""
+	}
+	if len(ref) > dedupe.MaxURL {
+		return ref // which is refused anyway
 	}
 	for at := schemeTwice().FindStringSubmatchIndex(ref); at != nil; at = schemeTwice().FindStringSubmatchIndex(ref) {
 		ref = ref[at[2]:]

@@ -33,7 +33,7 @@ func bothWays(t *testing.T, s sample, limits Limits) (with, without []queue.Arti
 		return nil, nil, false
 	}
 	if body[0] == '{' || body[0] == '[' {
-		f, err := parseJSON(body, limits)
+		f, err := parseCutJSON(body, limits)
 		with, without = articles(f, err), articles(parseWholeJSON(body, limits))
 		return with, without, err == nil && f.texts != nil
 	}

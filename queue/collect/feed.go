@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	stdjson "encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"bot/dedupe"
@@ -16,7 +13,6 @@ import (
 
 	"github.com/mmcdole/gofeed"
 	"github.com/mmcdole/gofeed/atom"
-	"github.com/mmcdole/gofeed/json"
 	"github.com/mmcdole/gofeed/rss"
 )
 
@@ -68,7 +64,7 @@ func advance(doc *document, prev Progress) Progress {
 
 // reading makes articles of a feed.
 func (c *Collector) reading(s Source, doc *document, f *feed, prev Progress) reading {
-	r := reading{next: advance(doc, prev)}
+	r := reading{next: advance(doc, prev), dropped: f.passedOver}
 	for i, item := range f.Items {
 		a := f.article(item, f.link(i, doc.base), s, doc)
 		if a.URL == "" {
@@ -86,6 +82,8 @@ type feed struct {
 	// linked is what the document says of each item's address. Empty: the parser has all
 	// of it.
 	linked []linked
+	// passedOver counts the items in the document that could not be read.
+	passedOver int
 	// texts were taken out of the document before the parser saw it.
 	texts texts
 }
@@ -137,48 +135,16 @@ func parseFeed(ctx context.Context, body []byte, contentType string, limits Limi
 			f, err = parseXML(ctx, body, limits)
 		}
 	}
-	if err == nil || body[0] != '<' || !isBroken(err) {
-		return f, err
-	}
-	if f, again := parseXML(ctx, mended(body), limits); again == nil {
-		return f, nil
-	}
-	return nil, err
-}
-
-func parseJSON(body []byte, limits Limits) (*feed, error) {
-	rest, taken := cutJSON(body)
-	if taken != nil {
-		if f, err := parseWholeJSON(rest, limits); err == nil {
-			f.texts = taken
-			return f, nil
+	if err != nil && body[0] == '<' && isBroken(err) {
+		again := mended(body)
+		if f, broken := parseXML(ctx, again, limits); broken == nil {
+			return withAllItems(ctx, f, again, limits)
 		}
 	}
-	return parseWholeJSON(body, limits)
-}
-
-func parseWholeJSON(body []byte, limits Limits) (*feed, error) {
-	if err := scanJSON(body, limits.Depth); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	parsed, err := new(json.Parser).Parse(bytes.NewReader(body))
-	var broken *stdjson.SyntaxError
-	if err != nil && !errors.As(err, &broken) || err == nil && slices.Contains(parsed.Items, nil) {
-		if again := ofUsualTypes(body); again != nil {
-			parsed, err = new(json.Parser).Parse(bytes.NewReader(again))
-		}
-	}
-	switch {
-	case errors.As(err, &broken):
-		return nil, fmt.Errorf("byte %d of its JSON: %w", broken.Offset, err)
-	case err != nil || !strings.Contains(parsed.Version, "jsonfeed.org/version/"):
-		return nil, &notFeedError{what: "JSON of another kind"}
-	}
-	if err := checkCount(len(parsed.Items), limits); err != nil {
-		return nil, err
-	}
-	translated, err := new(gofeed.DefaultJSONTranslator).Translate(parsed)
-	return &feed{Feed: translated}, err
+	return withAllItems(ctx, f, body, limits)
 }
 
 func parseXML(ctx context.Context, body []byte, limits Limits) (*feed, error) {

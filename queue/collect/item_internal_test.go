@@ -107,3 +107,72 @@ func TestAnItemWithoutAPageIsCounted(t *testing.T) {
 		require.Equal(t, 1, r.dropped, body)
 	}
 }
+
+func TestJSONThatIsPlainlyAFeed(t *testing.T) {
+	t.Parallel()
+	const version = `"version":"https://jsonfeed.org/version/1.1",`
+	for name, test := range map[string]struct{ body, title, problem string }{
+		"a bare line break in a text":      {body: "{" + version + "\"items\":[{\"id\":\"1\",\"url\":\"https://e.example/a\",\"title\":\"one\n\ttwo\"}]}", title: "one two"},
+		"commas where nothing follows":     {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a","title":"one",},],}`, title: "one"},
+		"text behind the document":         {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a","title":"one"}]}` + "\n<!-- cached -->", title: "one"},
+		"a text that looks like a mistake": {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a","title":"one,] \"}` + "\n" + `two"}]}`, title: `one,] "} two`},
+		"no version, but where it is":      {body: `{"feed_url":"https://e.example/feed","items":[{"id":"1","url":"https://e.example/a","title":"one"}]}`, title: "one"},
+		"no version and no address":        {body: `{"title":"t","items":[{"id":"1","url":"https://e.example/a","title":"one"}]}`, problem: "it is JSON of another kind, not a feed"},
+		"no version and other items":       {body: `{"feed_url":"https://e.example/feed","items":[{"sku":"1"}]}`, problem: "it is JSON of another kind, not a feed"},
+		"another version":                  {body: `{"version":"1","feed_url":"https://e.example/feed","items":[{"id":"1","url":"https://e.example/a"}]}`, problem: "it is JSON of another kind, not a feed"},
+		"what has more than one reading":   {body: `{` + version + `"items":[{"id":"1" "url":"https://e.example/a"}]}`, problem: "byte "},
+		"what ends in the middle":          {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a"`, problem: "byte "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if test.problem == "" {
+				require.Equal(t, test.title, one(t, test.body, "").Title)
+				return
+			}
+			_, err := parseFeed(t.Context(), []byte(test.body), "", Limits{}.withDefaults())
+			require.ErrorContains(t, err, test.problem)
+		})
+	}
+}
+
+func TestNoItemIsPassedOver(t *testing.T) {
+	t.Parallel()
+	item := func(n string) string {
+		return "<title>" + n + "</title><link>https://e.example/" + n + "</link>"
+	}
+	rss := func(inner string) string {
+		return `<rss version="2.0"><channel><title>T</title>` + inner + "</channel></rss>"
+	}
+	for name, test := range map[string]struct {
+		body    string
+		want    []string
+		dropped int
+	}{
+		"a list around the items":        {body: rss("<items><item>" + item("a") + "</item><item>" + item("b") + "</item></items>"), want: []string{"a", "b"}},
+		"a second channel":               {body: `<rss version="2.0"><channel><item>` + item("a") + "</item></channel><channel><item>" + item("b") + "</item></channel></rss>", want: []string{"a", "b"}},
+		"entries of Atom in RSS":         {body: rss(`<entry><title>a</title><link href="https://e.example/a"/></entry><item>` + item("b") + "</item>"), want: []string{"a", "b"}},
+		"an item that is not closed":     {body: rss("<item>" + item("a") + "<item>" + item("b") + "</item>"), want: []string{"a", "b"}},
+		"a closing tag that is mistyped": {body: rss("<item>" + item("a") + "</itme><item>" + item("b") + "</item><item>" + item("c") + "</item>"), want: []string{"a", "b", "c"}},
+		"an entry that is not closed":    {body: `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>a</title><link href="https://e.example/a"/></enrty><entry><title>b</title><link href="https://e.example/b"/></entry></feed>`, want: []string{"a", "b"}},
+		"what only looks like an item":   {body: rss("<item>" + item("a") + "<description><![CDATA[<item>" + item("x") + "</item>]]></description><!-- <item>" + item("y") + "</item> --></item>"), want: []string{"a"}},
+		"the list of RDF is no item": {body: `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel><items><rdf:Seq><rdf:li resource="https://e.example/a"/></rdf:Seq></items></channel><item rdf:about="https://e.example/a">` +
+			item("a") + "</item></rdf:RDF>", want: []string{"a"}},
+		"an item in an item without an address is counted": {body: rss("<item>" + item("a") + "<item><title>x</title></item></item>"), want: []string{"a"}, dropped: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, err := parseFeed(t.Context(), []byte(test.body), "", Limits{}.withDefaults())
+			require.NoError(t, err)
+			r := new(Collector).reading(Source{Name: "s"}, &document{}, f, Progress{})
+			var titles []string
+			for _, a := range r.articles {
+				require.Equal(t, "https://e.example/"+a.Title, a.URL)
+				titles = append(titles, a.Title)
+			}
+			require.Equal(t, test.want, titles)
+			require.Equal(t, test.dropped, r.dropped)
+		})
+	}
+	_, err := parseFeed(t.Context(), []byte(rss("<items><item>"+item("a")+"</item><item>"+item("b")+"</item></items>")), "", Limits{Articles: 1}.withDefaults())
+	require.ErrorContains(t, err, "it lists 2 articles; the limit is 1")
+}

@@ -134,3 +134,54 @@ func keepType[T any](o map[string]any, name string) {
 		delete(o, name)
 	}
 }
+
+// mendedJSON returns a document of JSON without the mistakes that lead to only one
+// reading: bare line breaks and tabs in texts, a comma before the end of a list or an
+// object, and anything behind the document.
+func mendedJSON(body []byte) []byte {
+	out := make([]byte, 0, len(body)+len(body)/16)
+	depth, inText := 0, false
+	comma := -1 // where out ends with one, and nothing but blanks behind it
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		if inText {
+			switch {
+			case c == '\\' && i+1 < len(body):
+				out = append(out, c)
+				i++
+				c = body[i]
+			case c == '"':
+				inText = false
+			case c == '\n' || c == '\r' || c == '\t':
+				out = append(out, '\\')
+				c = map[byte]byte{'\n': 'n', '\r': 'r', '\t': 't'}[c]
+			}
+			out = append(out, c)
+			continue
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			out = append(out, c)
+			continue
+		case ',':
+			comma = len(out)
+			out = append(out, c)
+			continue
+		case '"':
+			inText = true
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+			if comma >= 0 {
+				out[comma] = ' '
+			}
+		}
+		comma = -1
+		out = append(out, c)
+		if depth == 0 {
+			break
+		}
+	}
+	return out
+}
