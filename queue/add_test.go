@@ -265,3 +265,25 @@ func TestWhatWaitsIsNotReadWhereEverythingIsDueAtOnce(t *testing.T) {
 	_, err := f.Add(context.Background(), []queue.Batch{batch(false, article("b", hour))}, queue.AddOptions{})
 	require.ErrorContains(t, err, "asked for what waits")
 }
+
+func TestWhatIsNewToOneSourceIsNotSkippedForAnother(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]string{{"blog", "added"}, {"added", "blog"}} {
+		f := newFleet(t)
+		f.only("news")
+		added := f.Sources[0]
+		added.Name, added.FirstRun = "added", 0
+		f.Sources = append(f.Sources, added)
+		f.Rules[0].From = []string{"blog", "added"}
+		batches := map[string]queue.Batch{
+			"blog":  batch(false, article("new", hour)),
+			"added": {Source: "added", Articles: []queue.Article{article("new", hour), article("old", 2*hour)}},
+		}
+		for i := range batches["added"].Articles {
+			batches["added"].Articles[i].Source = "added"
+		}
+		out := f.add(queue.AddOptions{}, batches[order[0]], batches[order[1]])
+		require.Equal(t, []int{1, 1, 1}, []int{out.Queued, out.Already, out.Skipped}, order)
+		require.Equal(t, []string{"news https://example.jp/new queued", "news https://example.jp/old skipped"}, f.entries(), order)
+	}
+}

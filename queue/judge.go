@@ -26,20 +26,24 @@ func judge(decisions []Decision, known []Known, batches []Batch, sources map[str
 		k := known[n]
 		n++
 		earlier := first[k.ID]
-		if earlier != nil && (earlier.status() != Skipped || len(earlier.skips) == 0) {
-			d.known(Known{ID: k.ID, Status: earlier.status(), Rule: earlier.Entry.Rule})
-			continue
-		}
 		if !k.New() && earlier == nil {
 			d.known(k)
 			continue
 		}
-		first[d.Entry.ID] = d
 		if source := d.Entry.Article.Source; source == "" || newest[source][d.Entry.Article.URL] {
 			d.Verdict = VerdictQueued
 		} else {
 			d.Verdict, d.Reason = sources[source].age(d.Entry.Article, d.firstSight(seen[source]), now)
 		}
+		if earlier != nil && (earlier.status() != Skipped || len(earlier.skips) == 0) {
+			if earlier.Verdict != SkippedBaseline || d.Verdict != VerdictQueued || earlier.Entry.ID != d.Entry.ID {
+				d.known(Known{ID: k.ID, Status: earlier.status(), Rule: earlier.Entry.Rule})
+				continue
+			}
+			// It is new to this source, however many others are seen for the first time.
+			earlier.known(Known{ID: k.ID, Status: Queued, Rule: d.Entry.Rule})
+		}
+		first[d.Entry.ID] = d
 		if d.Verdict == VerdictQueued && d.occurrence != "" && d.rule.Cadence.Timed() {
 			d.Reason = "the article has no date, so the time it was first seen counts"
 		}
