@@ -278,7 +278,8 @@ func (c *collected) save(ctx context.Context, f *fleet, waiting []queue.Waiting)
 			return err
 		}
 		seen := r.Next.Seen
-		if r.Listed > 0 {
+		// What could not be read in part is seen for the first time the next time.
+		if r.Listed > 0 && r.Err == nil {
 			seen = union(seen, f.queue.Reach(r.Source))
 		}
 		return queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(r.Source), func(p *collect.Progress) error {

@@ -122,7 +122,8 @@ type Result struct {
 	// without user info, and what to do.
 	Status Status
 	Err    error
-	// Articles are in the order of the document. Their addresses are absolute, or as
+	// Articles are in the order of the document. There may be some beside an error, if it is
+	// of a part of the source. Their addresses are absolute, or as
 	// the document has them where that is impossible: the rules refuse those.
 	Articles []queue.Article
 	// Listed is how many these are. It stays if the caller lets some of them go.
@@ -292,15 +293,17 @@ func (c *Collector) read(ctx context.Context, s Source, prev Progress, notBefore
 	if ctx.Err() != nil {
 		return Result{Source: s.Name, Status: StatusError, Err: context.Cause(ctx), Next: prev}
 	}
+	r := Result{Source: s.Name, Status: StatusOK, Next: got.next}
 	if err != nil {
-		return c.failed(s, prev, now, err)
+		r = c.failed(s, prev, now, err)
+	} else {
+		r.Next.LastSuccess = now
+		r.Next.FailingSince, r.Next.LastError, r.Next.NotBefore = time.Time{}, "", time.Time{}
 	}
-	r := Result{Source: s.Name, Status: StatusOK, Articles: s.stripped(got.articles), Dropped: got.dropped, Next: got.next}
 	if got.notModified {
 		r.Status = StatusNotModified
 	}
-	r.Next.LastSuccess = now
-	r.Next.FailingSince, r.Next.LastError, r.Next.NotBefore = time.Time{}, "", time.Time{}
+	r.Articles, r.Dropped = s.stripped(got.articles), got.dropped
 	r.Listed = len(r.Articles)
 	for _, a := range r.Articles {
 		if a.Published.After(r.Next.LastArticle) && !a.Published.After(now) {

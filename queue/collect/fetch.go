@@ -208,6 +208,8 @@ func (c *Collector) request(ctx context.Context, location string, known validato
 	}
 	req.Header.Set("User-Agent", c.UserAgent)
 	req.Header.Set("Accept", accept)
+	// It is unpacked by what it is, and not by what it is called.
+	req.Header.Set("Accept-Encoding", "gzip")
 	if known.etag != "" {
 		req.Header.Set("If-None-Match", known.etag)
 	}
@@ -266,20 +268,19 @@ func causeOr(ctx context.Context, err error) error {
 	return err
 }
 
-// readAll reads a whole document. Servers that compress without being asked, and
-// files that were compressed, are known by their first two bytes (RFC 1952 §2.3.1).
-// length is how long it says it is, if it is not negative.
+// readAll reads a whole document. What is compressed, by the server or as a file or
+// both, is known by its first two bytes (RFC 1952 §2.3.1): some servers call gzip what
+// is not, and some do not say. length is how long it says it is, if it is not negative.
 func (c *Collector) readAll(r io.Reader, length int64) ([]byte, error) {
 	limit := c.Limits.withDefaults().Bytes
 	body, err := c.readUpTo(r, limit, length)
-	if err != nil || !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
-		return body, err
+	for packed := 0; packed < 2 && err == nil && bytes.HasPrefix(body, []byte{0x1f, 0x8b}); packed++ {
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(body)); err == nil {
+			body, err = c.readUpTo(z, limit, 0)
+		}
 	}
-	z, err := gzip.NewReader(bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	return c.readUpTo(z, limit, 0)
+	return body, err
 }
 
 // readUpTo reads all as the function does. What is of no known length is read in space

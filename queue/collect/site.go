@@ -133,10 +133,11 @@ func candidates(page *document) []string {
 	return all
 }
 
-// linkedFeeds are the feeds that a page names, but for those of comments.
+// linkedFeeds are the feeds that a page names, but for those of comments. Those of a
+// part of the site come last.
 func linkedFeeds(page *document) []string {
 	base := page.base
-	var all []string
+	var all, parts []string
 	for token := range tags(page) {
 		switch token.Data {
 		case "base":
@@ -145,13 +146,21 @@ func linkedFeeds(page *document) []string {
 			}
 		case "link":
 			href := absolute(attribute(token, "href"), base)
-			if isFeedLink(token) && isWeb(href) && !isComments(href, attribute(token, "title")) && !slices.Contains(all, href) {
+			switch {
+			case !isFeedLink(token), !isWeb(href), isComments(href, attribute(token, "title")):
+			case slices.Contains(all, href), slices.Contains(parts, href):
+			case partAddress().MatchString(href) && !partAddress().MatchString(page.location):
+				parts = append(parts, href)
+			default:
 				all = append(all, href)
 			}
 		}
 	}
-	return all
+	return append(all, parts...)
 }
+
+// partAddress finds what names a tag, a category, an author or a search in an address.
+var partAddress = pattern(`(?i)[/?&](tags?|categor(y|ies)|authors?|search)[/=]`)
 
 func isFeedLink(token html.Token) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(attribute(token, "type")), ";")

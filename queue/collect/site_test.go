@@ -74,6 +74,16 @@ func TestASitesMainFeedIsDiscovered(t *testing.T) {
 			want: "https://cdn.example/x/feed.json", title: "J",
 		},
 		{
+			name: "a feed of a part of the site comes last", site: "https://example.jp/",
+			web:  web{"example.jp/": text(`<link rel=alternate type=application/rss+xml href=/tag/x/feed><link rel=alternate type=application/rss+xml href=/main.xml>`), "example.jp/tag/x/feed": text(rss()), "example.jp/main.xml": text(feedTitle)},
+			want: "https://example.jp/main.xml", title: "The main feed",
+		},
+		{
+			name: "unless it is that part", site: "https://example.jp/tag/x/",
+			web:  web{"example.jp/tag/x/": text(`<link rel=alternate type=application/rss+xml href=/tag/x/feed><link rel=alternate type=application/rss+xml href=/main.xml>`), "example.jp/tag/x/feed": text(feedTitle), "example.jp/main.xml": text(rss())},
+			want: "https://example.jp/tag/x/feed", title: "The main feed",
+		},
+		{
 			name: "a comment feed is never taken", site: "https://example.jp/",
 			web: web{"example.jp/": text(`<link rel=alternate type=application/rss+xml title="Example - Comments" href=/post.xml><link rel=alternate type=application/rss+xml href="/?feed=comments-rss2">`), "example.jp/post.xml": text(rss())},
 			err: "read https://example.jp/: no feed was found there; give its address with feed: in place of the site",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func (c *Collector) readSitemap(ctx context.Context, s Source, prev Progress) (r
 		// An index that has not changed says nothing of the sitemaps it names.
 		r.next.ETag, r.next.LastModified = "", ""
 	}
-	return r, nil
+	return r, walk.err
 }
 
 // sitemapWalk reads a sitemap and those it leads to.
@@ -58,8 +59,12 @@ type sitemapWalk struct {
 	seen     map[string]bool
 	articles []queue.Article
 	dropped  int
+	// err is why a sitemap that an index names could not be read, the first if there are
+	// several. The others are read all the same.
+	err error
 }
 
+// read reads a sitemap. Its error is of a limit, or of the document itself.
 func (w *sitemapWalk) read(ctx context.Context, doc *document, depth int) error {
 	limits := w.c.Limits.withDefaults()
 	parsed, err := parseSitemap(ctx, doc, limits)
@@ -73,9 +78,6 @@ func (w *sitemapWalk) read(ctx context.Context, doc *document, depth int) error 
 		}
 		w.articles = append(w.articles, page.article(w.s, doc))
 	}
-	if len(w.articles) > limits.Articles {
-		return fmt.Errorf("read %s: %w", shown(w.s.Location), checkCount(len(w.articles), limits))
-	}
 	for _, child := range parsed.children {
 		address := absolute(child.location, doc.base)
 		changed := dateIn(child.modified, nil, w.s.Zone)
@@ -84,19 +86,28 @@ func (w *sitemapWalk) read(ctx context.Context, doc *document, depth int) error 
 		}
 		w.seen[address] = true
 		if depth >= maxSitemapDepth || len(w.seen) > maxSitemaps {
-			return fmt.Errorf("read %s: its index leads to more than %d sitemaps or deeper than %d; name one of them instead",
-				shown(w.s.Location), maxSitemaps, maxSitemapDepth)
+			return &sitemapLimit{fmt.Errorf("read %s: its index leads to more than %d sitemaps or deeper than %d; name one of them instead",
+				shown(w.s.Location), maxSitemaps, maxSitemapDepth)}
 		}
 		next, err := w.c.fetch(ctx, address, validators{})
-		if err != nil {
-			return err
+		if err == nil {
+			err = w.read(ctx, next, depth+1)
 		}
-		if err := w.read(ctx, next, depth+1); err != nil {
+		switch {
+		case ctx.Err() != nil, errors.As(err, new(*sitemapLimit)), !waitUntil(err).IsZero():
 			return err
+		case w.err == nil:
+			w.err = err
 		}
+	}
+	if len(w.articles) > limits.Articles {
+		return &sitemapLimit{fmt.Errorf("read %s: %w", shown(w.s.Location), checkCount(len(w.articles), limits))}
 	}
 	return nil
 }
+
+// sitemapLimit is an error that is of all sitemaps of a source together.
+type sitemapLimit struct{ error }
 
 // sitemap is one document: pages, or the sitemaps of an index.
 type sitemap struct{ pages, children []sitemapEntry }
@@ -129,6 +140,9 @@ func parseSitemap(ctx context.Context, doc *document, limits Limits) (*sitemap, 
 	body := withoutControls(toUTF8(doc.body, doc.contentType))
 	if len(body) == 0 {
 		return nil, &notFeedError{what: "empty", wanted: "a sitemap"}
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+		return parseTextSitemap(body, limits)
 	}
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.Strict, d.Entity = false, xml.HTMLEntity
@@ -175,6 +189,28 @@ func parseSitemap(ctx context.Context, doc *document, limits Limits) (*sitemap, 
 		}
 	}
 }
+
+// parseTextSitemap reads a sitemap of one address a line
+// (https://www.sitemaps.org/protocol.html#otherformats).
+func parseTextSitemap(body []byte, limits Limits) (*sitemap, error) {
+	lines, err := parseList(body, limits.Articles)
+	if err != nil {
+		return nil, err
+	}
+	found := new(sitemap)
+	for _, l := range lines {
+		if isRobots().MatchString(l.url) {
+			return nil, &notFeedError{what: "a robots.txt", wanted: "a sitemap", advice: "; give the address that stands behind its Sitemap:"}
+		}
+		if !isWeb(l.url) {
+			return nil, &notFeedError{what: "text that is no list of addresses", wanted: "a sitemap"}
+		}
+		found.pages = append(found.pages, sitemapEntry{location: l.url, title: l.title})
+	}
+	return found, nil
+}
+
+var isRobots = pattern(`(?i)^(user-agent|disallow|allow|sitemap):`)
 
 func (s *sitemap) add(name string, e *sitemapEntry) {
 	switch name {

@@ -89,6 +89,10 @@ func TestASitemapIsRefusedWhole(t *testing.T) {
 		"when it lists too many":         {web{"example.jp/sitemap.xml": text(sitemapOf(many...))}, "it lists 11 articles; the limit is 10"},
 		"when it is nested too deep":     {web{"example.jp/sitemap.xml": text("<urlset>" + strings.Repeat("<a>", 2_000_000))}, "nested deeper than 512"},
 		"when its index has no end":      {web{"example.jp/sitemap.xml": endless, "example.jp/sitemap.xmlx": endless, "example.jp/sitemap.xmlxx": endless}, "deeper than 3"},
+		"when it is robots.txt":          {web{"example.jp/sitemap.xml": text("User-agent: *\nSitemap: https://example.jp/map.xml\n")}, "it is a robots.txt, not a sitemap; give the address that stands behind its Sitemap:"},
+		"when it is other text":          {web{"example.jp/sitemap.xml": text("Not found.\n")}, "it is text that is no list of addresses, not a sitemap"},
+		"when all list too many":         {web{"example.jp/sitemap.xml": text(indexOf("https://example.jp/1.xml", "https://example.jp/2.xml")), "example.jp/1.xml": text(sitemapOf(many[:6]...)), "example.jp/2.xml": text(sitemapOf(many[5:]...))}, "it lists 12 articles; the limit is 10"},
+		"when one asks to wait":          {web{"example.jp/sitemap.xml": text(indexOf("https://example.jp/1.xml", "https://example.jp/2.xml")), "example.jp/1.xml": text(sitemapOf(many[:6]...)), "example.jp/2.xml": status(429, "Retry-After", "60")}, "it will not be asked before"},
 		"when one it names is not there": {web{"example.jp/sitemap.xml": text(indexOf("https://example.jp/gone.xml"))}, "404"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,4 +104,30 @@ func TestASitemapIsRefusedWhole(t *testing.T) {
 			require.Empty(t, r.Articles)
 		})
 	}
+}
+
+func TestASitemapMayBeText(t *testing.T) {
+	t.Parallel()
+	w := web{"example.jp/sitemap.xml": text("\ufeffhttps://example.jp/a\r\nhttps://example.jp/b\r\n")}
+	r := one(t, collector(w), sitemapSource, collect.Progress{})
+	require.NoError(t, r.Err)
+	require.Equal(t, []string{"https://example.jp/a", "https://example.jp/b"}, urls(r))
+}
+
+func TestASitemapThatCannotBeReadDoesNotStopTheOthers(t *testing.T) {
+	t.Parallel()
+	w := web{
+		"example.jp/sitemap.xml": text(indexOf("https://example.jp/1.xml", "https://example.jp/gone.xml", "https://example.jp/page.xml", "https://example.jp/2.xml")),
+		"example.jp/1.xml":       text(sitemapOf("<url><loc>https://example.jp/a</loc></url>")),
+		"example.jp/page.xml":    text("<html>"),
+		"example.jp/2.xml":       text(sitemapOf("<url><loc>https://example.jp/b</loc></url>")),
+	}
+	before := collect.Progress{LastSuccess: now.Add(-time.Hour), FetchedURL: sitemapURL}
+	r := one(t, collector(w), sitemapSource, before)
+	require.ErrorContains(t, r.Err, "fetch https://example.jp/gone.xml: it answered 404 Not Found")
+	require.Equal(t, collect.StatusError, r.Status)
+	require.Equal(t, []string{"https://example.jp/a", "https://example.jp/b"}, urls(r))
+	require.Equal(t, 2, r.Listed)
+	require.Equal(t, now, r.Next.FailingSince)
+	require.Equal(t, before.LastSuccess, r.Next.LastSuccess, "so that it is looked at again")
 }
