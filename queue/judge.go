@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -17,14 +18,8 @@ func judge(decisions []Decision, known []Known, batches []Batch, sources map[str
 	}
 	newest := newestOf(batches, o.Latest)
 	first := make(map[string]*Decision, len(decisions))
-	n := 0
-	for i := range decisions {
+	for i, k := range undecided(decisions, known) {
 		d := &decisions[i]
-		if d.Verdict != "" {
-			continue
-		}
-		k := known[n]
-		n++
 		earlier := first[k.ID]
 		if !k.New() && earlier == nil {
 			d.known(k)
@@ -46,6 +41,22 @@ func judge(decisions []Decision, known []Known, batches []Batch, sources map[str
 		first[d.Entry.ID] = d
 		if d.Verdict == VerdictQueued && d.occurrence != "" && d.rule.Cadence.Timed() {
 			d.Reason = "the article has no date, so the time it was first seen counts"
+		}
+	}
+}
+
+// undecided yields where the decisions without a verdict are, with what the ledger has
+// of each: known, index by index.
+func undecided(decisions []Decision, known []Known) iter.Seq2[int, Known] {
+	return func(yield func(int, Known) bool) {
+		n := 0
+		for i := range decisions {
+			if decisions[i].Verdict != "" {
+				continue
+			}
+			if n++; !yield(i, known[n-1]) {
+				return
+			}
 		}
 	}
 }

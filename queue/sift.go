@@ -69,21 +69,13 @@ func siftable(source string, takers []taker) bool {
 }
 
 // decidedBefore tells of each decision whether the ledger knew it before this run, and
-// not by another article of the run. known is index by index what it has of those
-// without a verdict.
+// not by another article of the run.
 func decidedBefore(decisions []Decision, known []Known) []bool {
 	decided := make([]bool, len(decisions))
 	fresh := make(map[string]bool)
-	n := 0
-	for i := range decisions {
-		d := &decisions[i]
-		if d.Verdict != "" {
-			continue
-		}
-		k := known[n]
-		n++
+	for i, k := range undecided(decisions, known) {
 		if k.New() {
-			fresh[d.Entry.ID] = true
+			fresh[decisions[i].Entry.ID] = true
 		}
 		decided[i] = !k.New() && !fresh[k.ID]
 	}
