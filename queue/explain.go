@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,8 @@ import (
 
 // Gate is one thing that decides whether an article is announced.
 type Gate struct {
-	// Name is source, address, ledger, rule, first sight, age, page, brake or pause.
+	// Name is source, address, rule, age, first sight, ledger, page, brake, schedule,
+	// pause or quiet.
 	Name string `json:"gate"`
 	// Passes tells that the article gets through.
 	Passes bool `json:"passes"`
@@ -81,6 +83,13 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 	}
 	dec = one[0]
 	x.Key = dec.Entry.Key.String()
+	switch {
+	case len(found) == 0:
+	case matched == nil:
+		x.gate("rule", false, "%s", q.ruledOut(d, found))
+	default:
+		x.gate("rule", true, "rule %s brings it from %s", x.Rule, x.Source)
+	}
 	if dec.Verdict != "" {
 		x.gate("ledger", false, "%s", dec.Reason)
 		return x.end("not announced by rule %s: %s", x.Rule, dec.Verdict)
@@ -96,31 +105,31 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 	if dec.occurrence != "" && dec.rule.Cadence.Counts() {
 		x.Key = dec.Entry.Key.Webhook + "|" + dec.Entry.Key.URL + "|every …"
 	}
+	source := q.sourceNamed(x.Source)
+	skipped := ""
+	if matched != nil {
+		skipped = x.age(source, dec.Entry.Article, dec.firstSight(batch.Seen), q.now())
+	}
 	x.gate("ledger", true, "nothing is known of it here")
 	switch {
 	case len(found) == 0:
 		return x.end("not announced: no source lists it; `bot enqueue --url` announces it by hand")
 	case matched == nil:
-		x.gate("rule", false, "%s", q.ruledOut(d, found))
 		return x.end("not announced: no rule brings it here")
-	}
-	x.gate("rule", true, "rule %s brings it from %s", x.Rule, x.Source)
-
-	source := q.sourceNamed(x.Source)
-	verdict, reason := source.age(dec.Entry.Article, dec.firstSight(batch.Seen), q.now())
-	x.gate("first sight", verdict != SkippedBaseline, "%s", orElse(verdict == SkippedBaseline, reason, "the source was looked at before, or the article is fresh"))
-	if verdict == SkippedBaseline {
-		return x.end("the next run skips it: %s", reason)
-	}
-	x.gate("age", verdict != SkippedOld, "%s", orElse(verdict == SkippedOld, reason, "within max_age"))
-	if verdict == SkippedOld {
-		return x.end("the next run skips it: %s", reason)
+	case skipped != "":
+		return x.end("the next run skips it: %s", skipped)
 	}
 	if on, err := q.explainPage(ctx, x, d, dec, source); err != nil || !on {
 		return err
 	}
 	x.gate("brake", true, "%s", orElse(source.Brake == 0, "there is none", fmt.Sprintf("passes unless more than %d articles are new in that run", source.Brake)))
-	if err := q.explainSending(ctx, x, d, dec.Entry); err != nil {
+	planner, err := q.planner(ctx, nil)
+	if err != nil {
+		return err
+	}
+	e := dec.Entry
+	e.DueAt = ceilMilli(planner.next(e, q.now(), ceilMilli(latest(q.now(), e.Article.Published))))
+	if err := q.explainSending(ctx, x, d, e); err != nil {
 		return err
 	}
 	switch {
@@ -130,6 +139,17 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 		return x.end("the next run queues it, in shadow mode")
 	}
 	return x.end("the next run queues it")
+}
+
+// age tells whether an article that the ledger does not know is fresh enough, and
+// returns why not.
+func (x *Explanation) age(source Source, a Article, firstSight bool, now time.Time) (skipped string) {
+	verdict, old := source.age(a, false, now)
+	x.gate("age", verdict != SkippedOld, "%s", cmp.Or(old, "within max_age"))
+	verdict, skipped = source.age(a, firstSight, now)
+	x.gate("first sight", verdict != SkippedBaseline, "%s",
+		orElse(verdict == SkippedBaseline, skipped, "the source was looked at before, or the article is fresh"))
+	return skipped
 }
 
 // explainPage tells what the article's page says, if its source waits for it. It
@@ -205,7 +225,7 @@ func (q *Queue) explainKnown(ctx context.Context, x *Explanation, d *Destination
 	return x.end("queued, due %s", e.DueAt.Format(time.RFC3339))
 }
 
-// explainSending tells what may keep a queued entry of the destination waiting.
+// explainSending tells what may keep an entry that is queued, or would be, waiting.
 func (q *Queue) explainSending(ctx context.Context, x *Explanation, d *Destination, e Entry) error {
 	fleet, err := ReadBook[Pacing](ctx, q.Store, FleetBook)
 	if err != nil {
@@ -215,17 +235,28 @@ func (q *Queue) explainSending(ctx context.Context, x *Explanation, d *Destinati
 	if err != nil {
 		return err
 	}
-	if fleet.Paused != nil {
-		x.gate("pause", false, "everything is paused: %s", fleet.Paused.Reason)
-		return nil
-	}
+	now := q.now()
 	l := &lane{pass: &pass{Processor: &Processor{Queue: q}}, d: d, shadow: q.shadow(e)}
-	if err := l.may(pacing, q.now(), d.slotted(e)); err != nil {
-		x.gate("pause", false, "%s", err)
-		return nil
+	wait := l.atPace(pacing, now, d.slotted(e))
+	if e.DueAt.After(now) {
+		wait = waitError("due " + e.DueAt.Format(time.RFC3339))
 	}
-	x.gate("pause", true, "nothing is paused, and the destination may be sent to now")
+	x.mayWait("schedule", wait, "it is due now")
+	wait = l.unpaused(pacing, now)
+	if fleet.Paused != nil {
+		wait = waitError("everything is paused: " + fleet.Paused.Reason)
+	}
+	x.mayWait("pause", wait, "nothing is paused")
+	x.mayWait("quiet", l.awake(now), "it is not quiet now")
 	return nil
+}
+
+// mayWait is a gate that opens by itself, or when somebody opens it.
+func (x *Explanation) mayWait(name string, wait error, open string) {
+	if wait != nil {
+		open = wait.Error()
+	}
+	x.gate(name, wait == nil, "%s", open)
 }
 
 // matching returns the decision of the first batch and rule that bring the article

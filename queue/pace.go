@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -92,9 +93,12 @@ func (p *Pace) take(now time.Time, day string, slotted bool) {
 // may returns a waitError, or errNoSlot, unless pacing lets the destination be sent
 // to now.
 func (l *lane) may(p Pacing, now time.Time, slotted bool) error {
-	if err := l.open(p, now); err != nil {
-		return err
-	}
+	return cmp.Or(l.open(p, now), l.atPace(p, now, slotted))
+}
+
+// atPace returns a waitError, or errNoSlot, while the destination's own pace has another
+// post wait.
+func (l *lane) atPace(p Pacing, now time.Time, slotted bool) error {
 	pace := p.pace(l.shadow)
 	if next := pace.LastSentAt.Add(l.d.MinInterval); !pace.LastSentAt.IsZero() && next.After(now) {
 		return waitError("min_interval, until " + next.Format(time.RFC3339))
@@ -111,15 +115,25 @@ func (l *lane) may(p Pacing, now time.Time, slotted bool) error {
 }
 
 // open returns a waitError while the destination is paused, quiet or asked to be
-// left alone. A pause that a refusal brought about ends when the settings are
-// others.
+// left alone.
 func (l *lane) open(p Pacing, now time.Time) error {
+	return cmp.Or(l.unpaused(p, now), l.awake(now))
+}
+
+// unpaused returns a waitError while the destination is paused or asked to be left
+// alone. A pause that a refusal brought about ends when the settings are others.
+func (l *lane) unpaused(p Pacing, now time.Time) error {
 	if p.Paused != nil && (p.Paused.Settings == "" || p.Paused.Settings == l.d.Settings) {
 		return waitError("paused: " + p.Paused.Reason)
 	}
 	if p.NotBefore.After(now) && !l.shadow {
 		return waitError("not before " + p.NotBefore.Format(time.RFC3339))
 	}
+	return nil
+}
+
+// awake returns a waitError while the destination is quiet.
+func (l *lane) awake(now time.Time) error {
 	if until := l.d.Quiet.Until(now); until.After(now) {
 		return waitError("quiet, until " + until.Format(time.RFC3339))
 	}

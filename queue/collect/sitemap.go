@@ -86,7 +86,7 @@ func (w *sitemapWalk) read(ctx context.Context, doc *document, depth int) error 
 		}
 		w.seen[address] = true
 		if depth >= maxSitemapDepth || len(w.seen) > maxSitemaps {
-			return &sitemapLimit{fmt.Errorf("read %s: its index leads to more than %d sitemaps or deeper than %d; name one of them instead",
+			return &sitemapLimitError{fmt.Errorf("read %s: its index leads to more than %d sitemaps or deeper than %d; name one of them instead",
 				shown(w.s.Location), maxSitemaps, maxSitemapDepth)}
 		}
 		next, err := w.c.fetch(ctx, address, validators{})
@@ -94,20 +94,20 @@ func (w *sitemapWalk) read(ctx context.Context, doc *document, depth int) error 
 			err = w.read(ctx, next, depth+1)
 		}
 		switch {
-		case ctx.Err() != nil, errors.As(err, new(*sitemapLimit)), !waitUntil(err).IsZero():
+		case ctx.Err() != nil, errors.As(err, new(*sitemapLimitError)), !waitUntil(err).IsZero():
 			return err
 		case w.err == nil:
 			w.err = err
 		}
 	}
 	if len(w.articles) > limits.Articles {
-		return &sitemapLimit{fmt.Errorf("read %s: %w", shown(w.s.Location), checkCount(len(w.articles), limits))}
+		return &sitemapLimitError{fmt.Errorf("read %s: %w", shown(w.s.Location), checkCount(len(w.articles), limits))}
 	}
 	return nil
 }
 
-// sitemapLimit is an error that is of all sitemaps of a source together.
-type sitemapLimit struct{ error }
+// sitemapLimitError is an error that is of all sitemaps of a source together.
+type sitemapLimitError struct{ error }
 
 // sitemap is one document: pages, or the sitemaps of an index.
 type sitemap struct{ pages, children []sitemapEntry }
