@@ -39,16 +39,18 @@ func hasScheme(ref string) bool {
 
 // mendedRef returns a reference to a page without the mistakes that lead to only one
 // reading: it is broken over lines, its scheme stands there twice or without a colon or
-// a slash, or before a host there is none. Empty: it leads to no page but the document
-// itself.
+// a slash, or before a host there is none, it is in quotes or is a link of HTML, or its
+// slashes are those of Windows. Empty: it is a word for nothing, or leads to no page but
+// the document itself.
 func mendedRef(ref string, base *url.URL) string {
-	ref = oneLine(ref)
-	if ref == "" || ref[0] == '#' {
+	ref = unwrapped(oneLine(ref))
+	if isNothing(ref) || base != nil && strings.HasPrefix(ref, base.Scheme) && withoutFragment(ref) == base.String() {
 		return ""
 	}
 	if len(ref) > dedupe.MaxURL {
 		return ref // which is refused anyway
 	}
+	ref = withSlashes(ref)
 	for at := schemeTwice().FindStringSubmatchIndex(ref); at != nil; at = schemeTwice().FindStringSubmatchIndex(ref) {
 		ref = ref[at[2]:]
 	}
@@ -69,9 +71,57 @@ func mendedRef(ref string, base *url.URL) string {
 }
 
 var (
-	schemeTwice  = pattern(`(?i)^https?:/*(https?:?//?[^/])`)
+	schemeTwice  = pattern(`(?i)^(?:https?|feed):/*(https?:?//?[^/])`)
 	brokenScheme = pattern(`(?i)^(https?)(?::/|//|:///+)((?:[^/?#\s]+\.[^/?#]|localhost).*)$`)
 )
+
+// unwrapped returns an address without the quotes or angle brackets around it, or the
+// one that a link of HTML leads to, as some templates have it.
+func unwrapped(ref string) string {
+	if ref == "" || !strings.ContainsRune("\"'<", rune(ref[0])) {
+		return ref
+	}
+	if anchor := htmlLink().FindStringSubmatch(ref); anchor != nil {
+		return strings.TrimSpace(anchor[1])
+	}
+	if inner := strings.Trim(ref, "\"'<> "); isWeb(inner) {
+		return inner
+	}
+	return ref
+}
+
+var htmlLink = pattern(`(?i)^<a\s[^>]*\bhref\s*=\s*["']?([^"'>]+)`)
+
+// isNothing reports whether a reference is none: it is a fragment alone, what a program
+// writes for an address that it does not have, or words.
+func isNothing(ref string) bool {
+	if ref == "" || ref[0] == '#' {
+		return true
+	}
+	switch strings.ToLower(ref) {
+	case "null", "(null)", "undefined", "none", "nil", "<nil>", "nan", "false", "[object object]", "n/a", "-":
+		return true
+	}
+	return strings.ContainsAny(ref, " \u3000") && !strings.ContainsAny(ref, "/.?=:")
+}
+
+func withoutFragment(ref string) string {
+	ref, _, _ = strings.Cut(ref, "#")
+	return ref
+}
+
+// withSlashes returns an address of the web, or a relative one, with slashes in the
+// place of those of Windows, as browsers read it (WHATWG URL, "path state").
+func withSlashes(ref string) string {
+	path := ref
+	if end := strings.IndexAny(ref, "?#"); end >= 0 {
+		path = ref[:end]
+	}
+	if !strings.Contains(path, `\`) || hasScheme(ref) && !strings.HasPrefix(strings.ToLower(ref), "http") {
+		return ref
+	}
+	return strings.ReplaceAll(path, `\`, "/") + ref[len(path):]
+}
 
 // oneLine joins the lines of an address, with what was indented.
 func oneLine(ref string) string {

@@ -196,7 +196,10 @@ func parseRSS(body []byte, limits Limits) (*feed, error) {
 	}
 	f := &feed{Feed: translated, linked: make([]linked, len(parsed.Items))}
 	for i, item := range parsed.Items {
-		f.linked[i].opaque = item.GUID != nil && strings.EqualFold(strings.TrimSpace(item.GUID.IsPermalink), "false")
+		if item.GUID != nil {
+			says := strings.TrimSpace(item.GUID.IsPermalink)
+			f.linked[i].opaque, f.linked[i].permanent = strings.EqualFold(says, "false"), strings.EqualFold(says, "true")
+		}
 		if item.PubDate != "" {
 			// And not that of another element.
 			translated.Items[i].PublishedParsed = item.PubDateParsed

@@ -79,6 +79,22 @@ func TestAnAddressIsReadAsItWasMeant(t *testing.T) {
 		"broken over two lines by Windows":                {link("\r\n\thttps://e.example/\r\n\ta\r\n"), "https://e.example/a"},
 		"the document itself is no page, but the guid is": {rssItem("<link>#a</link><guid>https://e.example/a</guid>"), "https://e.example/a"},
 		"a relative guid that says it is an address":      {rssItem(`<guid isPermaLink="true">/a</guid>`), "https://example.jp/a"},
+		"one without a slash before it":                   {rssItem(`<guid isPermaLink="true">posts/a</guid>`), "https://example.jp/dir/posts/a"},
+		"one that is a query":                             {rssItem(`<guid isPermaLink="true">?p=1</guid>`), "https://example.jp/dir/feed.xml?p=1"},
+		"a guid that begins with a host":                  {rssItem(`<guid>www.e.example/a</guid>`), "https://www.e.example/a"},
+		"the guid, where the link is refused":             {rssItem("<link>javascript:void(0)</link><guid>https://e.example/a</guid>"), "https://e.example/a"},
+		"the guid, where the link has no host":            {rssItem("<link>http://</link><guid>https://e.example/a</guid>"), "https://e.example/a"},
+		"the guid, where the link is the feed":            {rssItem("<link>https://example.jp/dir/feed.xml#1</link><guid>https://e.example/a</guid>"), "https://e.example/a"},
+		"the guid, where a program had no link":           {rssItem("<link>undefined</link><guid>https://e.example/a</guid>"), "https://e.example/a"},
+		"the guid, where the link is words":               {rssItem("<link>Read more</link><guid>https://e.example/a</guid>"), "https://e.example/a"},
+		"the link's refusal, where nothing is better":     {rssItem("<link>javascript:void(0)</link><guid>mailto:a@e.example</guid>"), "javascript:void(0)"},
+		"the first of two links":                          {rssItem("<link>https://e.example/a</link><link>https://e.example/b</link>"), "https://e.example/a"},
+		"in quotes":                                       {link("&quot;https://e.example/a&quot;"), "https://e.example/a"},
+		"in angle brackets":                               {link("&lt;https://e.example/a&gt;"), "https://e.example/a"},
+		"a link of HTML":                                  {link(`&lt;a class="x" href="/node/1?a=1"&gt;Title&lt;/a&gt;`), "https://example.jp/node/1?a=1"},
+		"with the slashes of Windows":                     {link(`https:\\e.example\a?b=\`), `https://e.example/a?b=\`},
+		"a relative path with them":                       {link(`a\b.html`), "https://example.jp/dir/a/b.html"},
+		"for programs that read feeds":                    {link("feed:https://e.example/a"), "https://e.example/a"},
 		"an entry whose content is elsewhere":             {atomEntry(`<id>tag:a</id><content type="text/html" src="https://e.example/a"/>`), "https://e.example/a"},
 		"an entry that has only itself":                   {atomEntry(`<id>tag:a</id><link rel="self" href="https://e.example/a"/>`), "https://e.example/a"},
 		"an entry's id goes before itself":                {atomEntry(`<id>https://e.example/a</id><link rel="self" href="https://e.example/a.atom"/>`), "https://e.example/a"},
@@ -97,7 +113,8 @@ func TestAnAddressIsReadAsItWasMeant(t *testing.T) {
 func TestAnItemWithoutAPageIsCounted(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
-		rssItem("<title>a</title><link>#a</link>"), rssItem("<title>a</title><guid>a</guid>"), rssItem(`<title>a</title><guid isPermaLink="false">/a</guid>`),
+		rssItem("<title>a</title><link>#a</link>"), rssItem("<title>a</title><link>null</link>"), rssItem(`<guid isPermaLink="true">urn:x/1</guid>`),
+		rssItem(`<guid isPermaLink="true">12</guid>`), atomEntry("<id>www.e.example-12</id>"), rssItem("<title>a</title><guid>a</guid>"), rssItem(`<title>a</title><guid isPermaLink="false">/a</guid>`),
 		atomEntry(`<id>tag:a</id><content type="image/png" src="https://e.example/a.png"/>`),
 	} {
 		f, err := parseFeed(t.Context(), []byte(body), "", Limits{}.withDefaults())
@@ -117,6 +134,7 @@ func TestJSONThatIsPlainlyAFeed(t *testing.T) {
 		"text behind the document":         {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a","title":"one"}]}` + "\n<!-- cached -->", title: "one"},
 		"a text that looks like a mistake": {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a","title":"one,] \"}` + "\n" + `two"}]}`, title: `one,] "} two`},
 		"no version, but where it is":      {body: `{"feed_url":"https://e.example/feed","items":[{"id":"1","url":"https://e.example/a","title":"one"}]}`, title: "one"},
+		"no version, but of which site":    {body: `{"home_page_url":"https://e.example/","items":[{"id":"1","url":"https://e.example/a","title":"one"}]}`, title: "one"},
 		"no version and no address":        {body: `{"title":"t","items":[{"id":"1","url":"https://e.example/a","title":"one"}]}`, problem: "it is JSON of another kind, not a feed"},
 		"no version and other items":       {body: `{"feed_url":"https://e.example/feed","items":[{"sku":"1"}]}`, problem: "it is JSON of another kind, not a feed"},
 		"another version":                  {body: `{"version":"1","feed_url":"https://e.example/feed","items":[{"id":"1","url":"https://e.example/a"}]}`, problem: "it is JSON of another kind, not a feed"},

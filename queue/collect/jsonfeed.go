@@ -63,7 +63,7 @@ func isJSONFeed(parsed *json.Feed) bool {
 	if parsed.Version != "" {
 		return strings.Contains(parsed.Version, "jsonfeed.org/version/")
 	}
-	return isWeb(parsed.FeedURL) && len(parsed.Items) > 0 && !slices.ContainsFunc(parsed.Items, func(item *json.Item) bool {
+	return (isWeb(parsed.FeedURL) || isWeb(parsed.HomePageURL)) && len(parsed.Items) > 0 && !slices.ContainsFunc(parsed.Items, func(item *json.Item) bool {
 		return item.ID == "" || item.URL == "" && item.ExternalURL == ""
 	})
 }

@@ -1,9 +1,12 @@
 package collect
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
+
+	"bot/dedupe"
 
 	"github.com/mmcdole/gofeed/atom"
 )
@@ -12,21 +15,27 @@ import (
 type linked struct {
 	// page is it where the parser would choose another, or none.
 	page string
-	// opaque: its guid says that it is no address.
-	opaque bool
+	// opaque: its guid says that it is no address. permanent: it says that it is one, as it
+	// also does in RSS where it says nothing.
+	opaque, permanent bool
 	// last are where it may be if nothing else says.
 	last []string
 }
 
-// link returns an item's address, which may be relative to base: the first that it
-// has. Empty: it has none.
+// link returns an item's address, which may be relative to base: the first that it has
+// which can be announced, else the first, which will be refused. Empty: it has none.
 func (f *feed) link(i int, base *url.URL) string {
+	refused := ""
 	for _, ref := range f.refs(i) {
-		if ref = mendedRef(ref, base); ref != "" {
+		if ref = mendedRef(ref, base); ref == "" {
+			continue
+		}
+		if _, err := dedupe.Canonical(absolute(ref, base)); err == nil {
 			return ref
 		}
+		refused = cmp.Or(refused, ref)
 	}
-	return ""
+	return refused
 }
 
 // refs returns what may be an item's address as the feed has it, the best first: the
@@ -42,12 +51,15 @@ func (f *feed) refs(i int) []string {
 	if original := extension(item, "feedburner", "origLink"); isWeb(original) {
 		all = append(all, original)
 	}
-	all = append(all, says.page, item.Link)
+	all = append(all, says.page)
+	if f.FeedType == "rss" && len(item.Links) > 1 {
+		all = append(all, item.Links...) // of which the last is also item.Link
+	}
+	all = append(all, item.Link)
 	if f.FeedType == "json" && len(item.Links) > 0 {
 		all = append(all, item.Links[0])
 	}
-	// A guid that is an address is whole, or at least a path.
-	if guid := strings.TrimSpace(item.GUID); !says.opaque && (isWeb(guid) || strings.HasPrefix(guid, "/")) {
+	if guid := strings.TrimSpace(item.GUID); !says.opaque && isGUIDAddress(guid, says.permanent) {
 		all = append(all, guid)
 	}
 	for _, l := range item.Extensions["atom"]["link"] {
@@ -56,6 +68,20 @@ func (f *feed) refs(i int) []string {
 		}
 	}
 	return append(all, says.last...)
+}
+
+// isGUIDAddress reports whether a guid is an address: it is whole, or at least a path.
+// permanent: it says that it is one, so that it may also be any other reference.
+func isGUIDAddress(guid string, permanent bool) bool {
+	switch {
+	case isWeb(guid), strings.HasPrefix(guid, "/"):
+		return true
+	case beginsWithHost(guid, nil):
+		return permanent || strings.Contains(guid, "/")
+	case !permanent || hasScheme(guid) || strings.ContainsAny(guid, " \t\r\n"):
+		return false
+	}
+	return strings.Contains(guid, "/") || strings.HasPrefix(guid, "?")
 }
 
 // lastResorts returns where an Atom entry may be that names no page of its own: where
