@@ -43,7 +43,7 @@ func hasScheme(ref string) bool {
 // slashes are those of Windows. Empty: it is a word for nothing, or leads to no page but
 // the document itself.
 func mendedRef(ref string, base *url.URL) string {
-	ref = unwrapped(oneLine(ref))
+	ref = unwrapped(unsectioned(oneLine(ref)))
 	if isNothing(ref) || base != nil && strings.HasPrefix(ref, base.Scheme) && withoutFragment(ref) == base.String() {
 		return ""
 	}

@@ -288,7 +288,7 @@ func (f *feed) article(item *gofeed.Item, link string, s Source, doc *document) 
 
 // title returns an item's title, or what another vocabulary gives as such.
 func title(item *gofeed.Item) string {
-	text := plainText(item.Title, maxTitle)
+	text := plainText(unsectioned(item.Title), maxTitle)
 	if text == "" {
 		for other := range textsOf(item, titleNames) {
 			return plainText(other, maxTitle)

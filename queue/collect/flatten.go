@@ -22,7 +22,9 @@ func withAllItems(ctx context.Context, f *feed, body []byte, limits Limits) (*fe
 	if from < 0 {
 		return f, nil
 	}
-	pieces := itemPieces(body[to:], f.FeedType)
+	// An Atom feed may have the items of RSS in place of its own.
+	both := f.FeedType != "atom" || len(f.Items) == 0
+	pieces := itemPieces(body[to:], both)
 	if len(pieces) <= len(f.Items) {
 		return f, nil
 	}
@@ -53,8 +55,9 @@ func (f *feed) better(than *feed) bool {
 }
 
 // itemPieces returns the items of a document behind its root's tag, each from its
-// opening tag to its closing one, or to the next item.
-func itemPieces(body []byte, format string) [][]byte {
+// opening tag to its closing one, or to the next item. both: those of RSS and of Atom,
+// not of Atom alone.
+func itemPieces(body []byte, both bool) [][]byte {
 	var pieces [][]byte
 	open := -1
 	end := func(at int) {
@@ -73,7 +76,7 @@ func itemPieces(body []byte, format string) [][]byte {
 		if length < 0 {
 			break
 		}
-		if isItem(name, format) {
+		if isItem(name, both) {
 			switch {
 			case closing:
 				end(at + length)
@@ -110,10 +113,10 @@ func markupAt(text []byte) (length int, name []byte, closing bool) {
 	return tagLength(text), name, closing
 }
 
-// isItem reports whether an element is an item. RSS may have those of Atom.
-func isItem(name []byte, format string) bool {
+// isItem reports whether an element is an item, of RSS or of Atom if it may be of both.
+func isItem(name []byte, both bool) bool {
 	kind := lower(name)
-	return kind == "entry" || kind == "item" && format != "atom"
+	return kind == "entry" || kind == "item" && both
 }
 
 // flattened returns a document that has nothing but items. root is its root's tag.
@@ -133,7 +136,7 @@ func flattened(root []byte, pieces [][]byte, format string) []byte {
 		own := 1 + nameLength(piece[1:])
 		out = append(append(out, '<'), item...)
 		out = append(out, piece[own:tag]...)
-		out = append(out, withoutStrayTags(withoutClosing(piece[tag:], format))...)
+		out = append(out, withoutStrayTags(withoutClosing(piece[tag:]))...)
 		out = append(append(append(out, "</"...), item...), '>')
 	}
 	if inChannel {
@@ -143,9 +146,9 @@ func flattened(root []byte, pieces [][]byte, format string) []byte {
 }
 
 // withoutClosing returns what is in an item that may be closed.
-func withoutClosing(inner []byte, format string) []byte {
+func withoutClosing(inner []byte) []byte {
 	last := bytes.LastIndex(inner, []byte("</"))
-	if last < 0 || !isItem(inner[last+2:last+2+nameLength(inner[last+2:])], format) {
+	if last < 0 || !isItem(inner[last+2:last+2+nameLength(inner[last+2:])], true) {
 		return inner
 	}
 	return inner[:last]

@@ -52,6 +52,7 @@ func TestATitleFromElsewhereIsBetterThanNone(t *testing.T) {
 		"of an episode":                    {rssItem("<link>https://e.example/a</link><itunes:title" + itunes + ">Episode 1</itunes:title>"), "Episode 1"},
 		"not where there is one":           {rssItem("<link>https://e.example/a</link><itunes:title" + itunes + ">Episode 1</itunes:title><title>Own</title>"), "Own"},
 		"XHTML with a prefix is markup":    {atomEntry(`<link href="https://e.example/a"/><title type="xhtml"><xh:div xmlns:xh="http://www.w3.org/1999/xhtml">One <xh:em>two</xh:em><xh:br/>three &lt; four</xh:div></title>`), "One two three < four"},
+		"a section that is escaped":        {rssItem("<link>https://e.example/a</link><title>&lt;![CDATA[One &amp;amp; two]]&gt;</title>"), "One & two"},
 		"what is no element of HTML isn't": {rssItem("<link>https://e.example/a</link><title>The &lt;xs:element&gt; of XML</title>"), "The <xs:element> of XML"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,12 +91,14 @@ func TestAnAddressIsReadAsItWasMeant(t *testing.T) {
 		"the link's refusal, where nothing is better":     {rssItem("<link>javascript:void(0)</link><guid>mailto:a@e.example</guid>"), "javascript:void(0)"},
 		"the first of two links":                          {rssItem("<link>https://e.example/a</link><link>https://e.example/b</link>"), "https://e.example/a"},
 		"in quotes":                                       {link("&quot;https://e.example/a&quot;"), "https://e.example/a"},
+		"in a section that is escaped":                    {link("&lt;![CDATA[https://e.example/a]]&gt;"), "https://e.example/a"},
 		"in angle brackets":                               {link("&lt;https://e.example/a&gt;"), "https://e.example/a"},
 		"a link of HTML":                                  {link(`&lt;a class="x" href="/node/1?a=1"&gt;Title&lt;/a&gt;`), "https://example.jp/node/1?a=1"},
 		"with the slashes of Windows":                     {link(`https:\\e.example\a?b=\`), `https://e.example/a?b=\`},
 		"a relative path with them":                       {link(`a\b.html`), "https://example.jp/dir/a/b.html"},
 		"for programs that read feeds":                    {link("feed:https://e.example/a"), "https://e.example/a"},
 		"an entry whose content is elsewhere":             {atomEntry(`<id>tag:a</id><content type="text/html" src="https://e.example/a"/>`), "https://e.example/a"},
+		"an entry whose link has it as a text":            {atomEntry(`<id>tag:a</id><link rel="alternate"> https://e.example/a?b=1&amp;c=2 </link>`), "https://e.example/a?b=1&c=2"},
 		"an entry that has only itself":                   {atomEntry(`<id>tag:a</id><link rel="self" href="https://e.example/a"/>`), "https://e.example/a"},
 		"an entry's id goes before itself":                {atomEntry(`<id>https://e.example/a</id><link rel="self" href="https://e.example/a.atom"/>`), "https://e.example/a"},
 		"a relative page that an item of RDF is about": {
@@ -132,6 +135,7 @@ func TestJSONThatIsPlainlyAFeed(t *testing.T) {
 		"a bare line break in a text":      {body: "{" + version + "\"items\":[{\"id\":\"1\",\"url\":\"https://e.example/a\",\"title\":\"one\n\ttwo\"}]}", title: "one two"},
 		"commas where nothing follows":     {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a","title":"one",},],}`, title: "one"},
 		"text behind the document":         {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a","title":"one"}]}` + "\n<!-- cached -->", title: "one"},
+		"an apostrophe that is escaped":    {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a","title":"it\'s \"one\" \\ "}]}`, title: `it's "one" \`},
 		"a text that looks like a mistake": {body: `{` + version + `"items":[{"id":"1","url":"https://e.example/a","title":"one,] \"}` + "\n" + `two"}]}`, title: `one,] "} two`},
 		"no version, but where it is":      {body: `{"feed_url":"https://e.example/feed","items":[{"id":"1","url":"https://e.example/a","title":"one"}]}`, title: "one"},
 		"no version, but of which site":    {body: `{"home_page_url":"https://e.example/","items":[{"id":"1","url":"https://e.example/a","title":"one"}]}`, title: "one"},
@@ -172,6 +176,9 @@ func TestNoItemIsPassedOver(t *testing.T) {
 		"an item that is not closed":     {body: rss("<item>" + item("a") + "<item>" + item("b") + "</item>"), want: []string{"a", "b"}},
 		"a closing tag that is mistyped": {body: rss("<item>" + item("a") + "</itme><item>" + item("b") + "</item><item>" + item("c") + "</item>"), want: []string{"a", "b", "c"}},
 		"an entry that is not closed":    {body: `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>a</title><link href="https://e.example/a"/></enrty><entry><title>b</title><link href="https://e.example/b"/></entry></feed>`, want: []string{"a", "b"}},
+		"items of RSS in Atom":           {body: `<feed xmlns="http://www.w3.org/2005/Atom"><item><title>a</title><link href="https://e.example/a"/></item><item>` + item("b") + "</item></feed>", want: []string{"a", "b"}},
+		"and in a channel of their own":  {body: `<feed xmlns="http://www.w3.org/2005/Atom"><channel><item>` + item("a") + "</item></channel></feed>", want: []string{"a"}},
+		"a section that lacks a bracket": {body: rss("<item><title><![CDATA[a]]</title><link>https://e.example/a</link></item><item><title><![CDATA[b]]></title><link>https://e.example/b</link></item>"), want: []string{"a", "b"}},
 		"what only looks like an item":   {body: rss("<item>" + item("a") + "<description><![CDATA[<item>" + item("x") + "</item>]]></description><!-- <item>" + item("y") + "</item> --></item>"), want: []string{"a"}},
 		"the list of RDF is no item": {body: `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel><items><rdf:Seq><rdf:li resource="https://e.example/a"/></rdf:Seq></items></channel><item rdf:about="https://e.example/a">` +
 			item("a") + "</item></rdf:RDF>", want: []string{"a"}},

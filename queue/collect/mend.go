@@ -214,3 +214,64 @@ func goodName(name []byte) []byte {
 	rest := bytes.ReplaceAll(name[first+1:], []byte(":"), []byte("_"))
 	return slices.Concat(name[:first+1], rest)
 }
+
+// closedSections returns a document whose sections of character data end where the
+// element does that they are the content of, though their last bracket is missing. Else
+// they would go on to the end of the next one, which may be in another item.
+func closedSections(body []byte) []byte {
+	if !bytes.Contains(body, []byte("]]</")) {
+		return body
+	}
+	var out []byte
+	from, at := 0, 0
+	for {
+		start := bytes.Index(body[at:], []byte(sectionStart))
+		if start < 0 {
+			break
+		}
+		name := openedBefore(body[at : at+start])
+		at += start + len(sectionStart)
+		end, missing := sectionLength(body[at:], name)
+		at += end
+		if missing {
+			out = append(append(append(out, body[from:at]...), sectionEnd...), "</"...)
+			at += len("]]</")
+			from = at
+		}
+	}
+	if from == 0 {
+		return body
+	}
+	return append(out, body[from:]...)
+}
+
+// openedBefore returns the name in the tag that a text ends with. Empty: in none.
+func openedBefore(text []byte) []byte {
+	text = bytes.TrimRight(text, " \t\r\n")
+	tag := bytes.LastIndexByte(text, '<')
+	if tag < 0 || text[len(text)-1] != '>' {
+		return nil
+	}
+	name := text[tag+1:]
+	return name[:nameLength(name)]
+}
+
+// sectionLength returns how much of a text is in the section of character data that it
+// begins in, the content of an element of that name. missing: instead of its end there
+// is that of the element.
+func sectionLength(text, name []byte) (length int, missing bool) {
+	for at := 0; ; at++ {
+		next := bytes.Index(text[at:], []byte("]]"))
+		if next < 0 {
+			return len(text), false
+		}
+		at += next
+		rest := text[at+len("]]"):]
+		if bytes.HasPrefix(rest, []byte(">")) {
+			return at, false
+		}
+		if closing, found := bytes.CutPrefix(rest, []byte("</")); found && len(name) > 0 && bytes.Equal(closing[:nameLength(closing)], name) {
+			return at, true
+		}
+	}
+}

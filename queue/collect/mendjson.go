@@ -136,8 +136,8 @@ func keepType[T any](o map[string]any, name string) {
 }
 
 // mendedJSON returns a document of JSON without the mistakes that lead to only one
-// reading: bare line breaks and tabs in texts, a comma before the end of a list or an
-// object, and anything behind the document.
+// reading: bare line breaks and tabs in texts, escaped apostrophes, a comma before the
+// end of a list or an object, and anything behind the document.
 func mendedJSON(body []byte) []byte {
 	out := make([]byte, 0, len(body)+len(body)/16)
 	depth, inText := 0, false
@@ -146,6 +146,8 @@ func mendedJSON(body []byte) []byte {
 		c := body[i]
 		if inText {
 			switch {
+			case c == '\\' && i+1 < len(body) && body[i+1] == '\'':
+				continue // which needs no escape, and has none
 			case c == '\\' && i+1 < len(body):
 				out = append(out, c)
 				i++

@@ -24,7 +24,7 @@ func prepared(body []byte, contentType string) []byte {
 			body = bytes.ReplaceAll(body, []byte(never), nil)
 		}
 	}
-	body = readableReferences(ofVersionOne(body))
+	body = closedSections(readableReferences(ofVersionOne(body)))
 	from, to := rootTag(body)
 	if from < 0 {
 		return body
@@ -35,7 +35,7 @@ func prepared(body []byte, contentType string) []byte {
 	if lower(local) == "feed" {
 		body = literalTitles(body, prefix)
 		if len(prefix) == 0 {
-			body = foreignDates(body)
+			body = textLinks(foreignDates(body))
 		}
 	}
 	if tag := usualNamespaces(body[from:to], lower(local)); tag != nil {
@@ -301,6 +301,17 @@ func foreignDates(body []byte) []byte {
 }
 
 var foreignDate = pattern(`<(created|pubDate|date)>`)
+
+// textLinks returns an Atom feed whose links that have their address as a text, as those
+// of RSS do, have it where Atom has it.
+func textLinks(body []byte) []byte {
+	if !bytes.Contains(body, []byte("</link>")) {
+		return body
+	}
+	return textLink().ReplaceAll(body, []byte(`<link$1 href="$2"/>`))
+}
+
+var textLink = pattern(`<link(\s[^>]*)?>\s*(?:<!\[CDATA\[)?\s*(https?://[^\s<>\]"]+)\s*(?:\]\]>)?\s*</link>`)
 
 var titleType = pattern(`\stype\s*=\s*["']([^"']*)["']`)
 

@@ -33,6 +33,19 @@ func plainText(s string, limit int) string {
 	return text
 }
 
+// unsectioned returns a text without the section of character data around it, which some
+// escape as if it were text.
+func unsectioned(s string) string {
+	if !strings.Contains(s, sectionStart) {
+		return s
+	}
+	inner := strings.TrimSpace(s)
+	if strings.HasPrefix(inner, sectionStart) && strings.HasSuffix(inner, sectionEnd) && len(inner) >= len(sectionStart)+len(sectionEnd) {
+		return strings.TrimSpace(inner[len(sectionStart) : len(inner)-len(sectionEnd)])
+	}
+	return s
+}
+
 // fold makes plain text, and returns how much of s it did not look at, since the
 // limit was reached before. open: it looked for the end of something and found none.
 func fold(s string, limit int) (text string, rest int, open bool) {
