@@ -3,6 +3,7 @@ package collect
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -15,6 +16,11 @@ import (
 // document that has them all side by side. Those that cannot be read so are counted as
 // dropped.
 func withAllItems(ctx context.Context, f *feed, body []byte, limits Limits) (*feed, error) {
+	if len(f.Items) == 0 && !aboutItself().Match(body) {
+		root, _ := rootTag(body)
+		name := body[root+1:]
+		return nil, &notFeedError{what: fmt.Sprintf("an empty <%s>", plainText(string(name[:nameLength(name)]), maxShown))}
+	}
 	if !mayHoldMore(body, len(f.Items)) {
 		return f, nil
 	}
@@ -38,6 +44,9 @@ func withAllItems(ctx context.Context, f *feed, body []byte, limits Limits) (*fe
 	f.passedOver = max(len(pieces)-len(f.Items), 0)
 	return f, nil
 }
+
+// aboutItself finds what a feed says of itself, if it is one.
+var aboutItself = pattern(`(?i)<([a-z0-9_.-]+:)?(channel|title|updated|modified|id|link|entry|item)[\s/>]`)
 
 // mayHoldMore reports whether there may be more items than n, at a glance.
 func mayHoldMore(body []byte, n int) bool {

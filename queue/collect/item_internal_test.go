@@ -201,3 +201,22 @@ func TestNoItemIsPassedOver(t *testing.T) {
 	_, err := parseFeed(t.Context(), []byte(rss("<items><item>"+item("a")+"</item><item>"+item("b")+"</item></items>")), "", Limits{Articles: 1}.withDefaults())
 	require.ErrorContains(t, err, "it lists 2 articles; the limit is 1")
 }
+
+func TestAFeedThatSaysNothingIsNone(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`<rss version="2.0"></rss>`:                                               "it is an empty <rss>, not a feed",
+		`<rss version="2.0"><!-- moved --></rss>`:                                 "it is an empty <rss>, not a feed",
+		`<feed xmlns="urn:of:animals"><hay kg="2"/></feed>`:                       "it is an empty <feed>, not a feed",
+		`<rss version="2.0"><channel/></rss>`:                                     "",
+		`<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:a</id><title/></feed>`: "",
+	} {
+		f, err := parseFeed(t.Context(), []byte(body), "", Limits{}.withDefaults())
+		if want != "" {
+			require.EqualError(t, err, want)
+			continue
+		}
+		require.NoError(t, err, body)
+		require.Empty(t, f.Items)
+	}
+}
