@@ -10,7 +10,7 @@ import (
 // siftedAtOnce is how many articles are sifted together: what a run over many sources
 // holds at a time of those that were decided on before. Each time the history may be
 // read once, so a small run is not sifted at all.
-const siftedAtOnce = 2000
+const siftedAtOnce = 1000
 
 // sifter takes out of what the sources hold what was decided on before, while the
 // others are still being read.

@@ -104,7 +104,7 @@ func (h *history) knows(w want) bool {
 
 // remembered is how many answers are kept of searches that are over. A run over many
 // sources looks for all they list, a part at a time.
-const remembered = 16 << 10
+const remembered = 8 << 10
 
 // add takes in what another search found in the same version. Of what is known already,
 // no more than needed stays if that gets to be a lot.
