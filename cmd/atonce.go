@@ -9,7 +9,7 @@ import (
 // stepsAtOnce is how many small records are read or written at a time. A local
 // ledger writes those together that come together, with one sync; a shared one is
 // far away.
-const stepsAtOnce = 16
+const stepsAtOnce = 64
 
 // atOnce calls do for each of the first n numbers, several at a time, and returns
 // what went wrong. It begins nothing more after an error.
