@@ -214,7 +214,7 @@ func (f *fleet) progress(ctx context.Context) (map[string]collect.Progress, erro
 		p := read[i]
 		if r := f.queue.Reach(s.Name); len(union(p.Seen, r)) > len(p.Seen) {
 			// A destination is new here, so what the others have seen is read again.
-			p.ETag, p.LastModified = "", ""
+			p.Forget()
 		}
 		progress[s.Name] = p
 	}
@@ -286,7 +286,7 @@ func (c *collected) save(ctx context.Context, f *fleet, waiting []queue.Waiting)
 			next := r.Next
 			next.Waiting = len(own) > 0
 			if !all {
-				next.ETag, next.LastModified = "", ""
+				next.Forget()
 			}
 			next.Seen = union(p.Seen, seen)
 			*p = next

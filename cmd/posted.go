@@ -185,7 +185,7 @@ func (f *fleet) readAgain(ctx context.Context, source string) error {
 			continue
 		}
 		err := queue.ChangeBook(ctx, f.queue.Store, queue.SourceBook(name), func(p *collect.Progress) error {
-			p.ETag, p.LastModified = "", ""
+			p.Forget()
 			return nil
 		})
 		if err != nil {

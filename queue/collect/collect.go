@@ -92,6 +92,9 @@ type Progress struct {
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
 	FetchedURL   string `json:"fetched_url,omitempty"`
+	// FreshUntil is until when that answer stays as it is, as its server said. Zero: it
+	// may have changed at any time.
+	FreshUntil time.Time `json:"fresh_until,omitzero"`
 	// Moved is where FetchedURL says it has gone for good. Empty: it has not.
 	Moved string `json:"moved,omitempty"`
 	// NotBefore is when the server may be asked again. Zero: at any time.
@@ -297,7 +300,9 @@ func (c *Collector) read(ctx context.Context, s Source, prev Progress, notBefore
 	if err != nil {
 		r = c.failed(s, prev, now, err)
 	} else {
-		r.Next.LastSuccess = now
+		if !got.unasked {
+			r.Next.LastSuccess = now
+		}
 		r.Next.FailingSince, r.Next.LastError, r.Next.NotBefore = time.Time{}, "", time.Time{}
 	}
 	if got.notModified {
@@ -318,6 +323,7 @@ type reading struct {
 	articles    []queue.Article
 	dropped     int
 	notModified bool
+	unasked     bool // notModified, by what its server said before
 	next        Progress
 }
 
@@ -337,6 +343,7 @@ func (c *Collector) readKind(ctx context.Context, s Source, prev Progress) (read
 // failed is the result of a source that could not be read.
 func (c *Collector) failed(s Source, prev Progress, now time.Time, err error) Result {
 	next := prev
+	next.FreshUntil = time.Time{}
 	next.NotBefore = waitUntil(err)
 	next.LastError = err.Error()
 	if next.FailingSince.IsZero() {

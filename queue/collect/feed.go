@@ -25,7 +25,7 @@ func (e *notFeedError) Error() string {
 
 // readFeed reads the feed at an address.
 func (c *Collector) readFeed(ctx context.Context, s Source, address string, prev Progress) (reading, error) {
-	doc, err := c.fetch(ctx, address, c.known(address, prev))
+	doc, err := c.fetchAgain(ctx, address, prev)
 	if err != nil {
 		return reading{}, err
 	}
@@ -49,8 +49,8 @@ func (c *Collector) known(address string, prev Progress) validators {
 
 // unchanged is the reading of a document that has not changed.
 func unchanged(doc *document, prev Progress) reading {
-	r := reading{notModified: true, next: prev}
-	r.next.Moved = doc.moved
+	r := reading{notModified: true, unasked: doc.unasked, next: prev}
+	r.next.Moved, r.next.FreshUntil = doc.moved, doc.freshUntil
 	return r
 }
 
@@ -58,7 +58,7 @@ func unchanged(doc *document, prev Progress) reading {
 func advance(doc *document, prev Progress) Progress {
 	next := prev
 	next.FetchedURL, next.Moved = doc.location, doc.moved
-	next.ETag, next.LastModified = doc.fresh.etag, doc.fresh.lastModified
+	next.ETag, next.LastModified, next.FreshUntil = doc.fresh.etag, doc.fresh.lastModified, doc.freshUntil
 	return next
 }
 

@@ -32,10 +32,13 @@ type document struct {
 	body []byte
 	// contentType is as the server gave it. Empty for a file.
 	contentType string
-	// notModified: there is no body, since the validators still hold.
-	notModified bool
+	// notModified: there is no body, since the validators still hold. unasked: or since
+	// it was not asked for yet.
+	notModified, unasked bool
 	// fresh are the validators of this body.
 	fresh validators
+	// freshUntil is until when it need not be asked for again. Zero: it may be.
+	freshUntil time.Time
 	// moved is where the location has gone for good. Empty: it has not.
 	moved string
 }
@@ -185,6 +188,7 @@ func (c *Collector) get(ctx context.Context, location string, known validators) 
 		location: location, base: &base, contentType: resp.Header.Get("Content-Type"),
 		notModified: resp.StatusCode == http.StatusNotModified,
 		fresh:       validators{short(resp.Header.Get("ETag")), short(resp.Header.Get("Last-Modified"))},
+		freshUntil:  freshUntil(resp.Header, c.now()),
 	}
 	if permanent && redirected {
 		doc.moved = base.String()

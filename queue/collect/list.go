@@ -81,7 +81,7 @@ func parseLine(text string) line {
 
 // readList reads a list.
 func (c *Collector) readList(ctx context.Context, s Source, prev Progress) (reading, error) {
-	doc, err := c.fetch(ctx, s.Location, c.known(s.Location, prev))
+	doc, err := c.fetchAgain(ctx, s.Location, prev)
 	if err != nil {
 		return reading{}, err
 	}

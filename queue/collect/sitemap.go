@@ -28,7 +28,7 @@ const unchangedFor = 48 * time.Hour
 // an index of sitemaps names. A page's lastmod dates it, and is never a part of
 // what it is known by: every edit changes it.
 func (c *Collector) readSitemap(ctx context.Context, s Source, prev Progress) (reading, error) {
-	doc, err := c.fetch(ctx, s.Location, c.known(s.Location, prev))
+	doc, err := c.fetchAgain(ctx, s.Location, prev)
 	if err != nil {
 		return reading{}, err
 	}
@@ -45,7 +45,7 @@ func (c *Collector) readSitemap(ctx context.Context, s Source, prev Progress) (r
 	r := reading{articles: walk.articles, dropped: walk.dropped, next: advance(doc, prev)}
 	if len(walk.seen) > 2 {
 		// An index that has not changed says nothing of the sitemaps it names.
-		r.next.ETag, r.next.LastModified = "", ""
+		r.next.Forget()
 	}
 	return r, walk.err
 }
