@@ -58,14 +58,15 @@ func dateIn(text string, parsed *time.Time, zone *time.Location) time.Time {
 }
 
 // isComplete reports whether a date that was read has a time of day and a numeric
-// zone, as in RFC 3339.
+// zone that there can be, as in RFC 3339.
 func isComplete(text string) bool {
 	const clock = len("2006-01-02T15:04:05")
 	if len(text) <= clock || text[4] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' {
 		return false
 	}
 	zone := strings.TrimLeft(text[clock:], ".0123456789")
-	return zone == "Z" || len(zone) == len("+09:00") && (zone[0] == '+' || zone[0] == '-') && zone[3] == ':'
+	return zone == "Z" || len(zone) == len("+09:00") && (zone[0] == '+' || zone[0] == '-') && zone[3] == ':' &&
+		number(zone[1:3])*3600 < farthestZone
 }
 
 // usualDate reads the date of RSS as nearly all feeds write it (RFC 822 with four
@@ -81,7 +82,7 @@ func usualDate(text string) (time.Time, bool) {
 	}
 	t, err := time.Parse(layout, text)
 	_, offset := t.Zone()
-	return t, err == nil && t.Year() > 0 && t.Nanosecond() == 0 && offset%60 == 0
+	return t, err == nil && t.Year() > 0 && t.Nanosecond() == 0 && offset%60 == 0 && max(offset, -offset) < farthestZone
 }
 
 // splitZone returns the part of a date that names its zone, empty if there is
