@@ -230,7 +230,10 @@ func (c *cutter) instruction() bool {
 // plainDeclaration reports whether an XML declaration is of version 1.0 and names
 // no encoding but UTF-8.
 func plainDeclaration(text string) bool {
-	for i, word := range strings.Fields(strings.ToLower(strings.ReplaceAll(text, "'", `"`))) {
+	for i, word := range strings.Fields(strings.ToLower(text)) {
+		if !strings.Contains(word, `"`) {
+			word = strings.ReplaceAll(word, "'", `"`)
+		}
 		switch word {
 		case `version="1.0"`, `encoding="utf-8"`, `standalone="yes"`, `standalone="no"`:
 		default:

@@ -146,3 +146,15 @@ func TestWhatIsNoFeedIsNotMendedIntoOne(t *testing.T) {
 		})
 	}
 }
+
+func TestADeclarationMayHaveMistakes(t *testing.T) {
+	t.Parallel()
+	for _, declaration := range []string{
+		`<?xml version="1.1"?>`, `<?xml version="2.0" encoding="utf-8"?>`, `<?xml version=1.0 encoding=utf-8?>`,
+		`<?xml version="1.0' encoding="utf-8"?>`, `<?xml version="1.0" encoding="x-unknown" ?>`, `<?xml encoding='UTF-8'?>`,
+		`<?xml version="1.0"encoding="utf-8"?>`, `<?xml version = "1.0" encoding = "utf-8"?>`, `<?xml version="" encoding=""?>`,
+		`<?xml version="1.0" encoding="utf-8" standalone="1"?>`, `<?xml  ?>`,
+	} {
+		require.Equal(t, "題", one(t, declaration+rssItem("<link>https://e.example/a</link><title>題</title>"), "").Title, declaration)
+	}
+}

@@ -24,7 +24,7 @@ func prepared(body []byte, contentType string) []byte {
 			body = bytes.ReplaceAll(body, []byte(never), nil)
 		}
 	}
-	body = closedSections(readableReferences(ofVersionOne(body)))
+	body = closedSections(readableReferences(plainlyDeclared(body)))
 	from, to := rootTag(body)
 	if from < 0 {
 		return body
@@ -44,24 +44,20 @@ func prepared(body []byte, contentType string) []byte {
 	return body
 }
 
-// ofVersionOne returns a document that says it is of version 1.0 of XML, the only
-// one that the parser takes. What later versions allow beside is not found in feeds.
-func ofVersionOne(body []byte) []byte {
-	if !bytes.HasPrefix(body, []byte("<?xml")) {
+// plainlyDeclared returns a document, in UTF-8 by now, that declares nothing which the
+// parser stumbles over: another version of XML than 1.0, whose further characters are
+// not found in feeds, or what is not spelled as a declaration.
+func plainlyDeclared(body []byte) []byte {
+	const start = "<?xml "
+	if !bytes.HasPrefix(body, []byte(start)) {
 		return body
 	}
 	end := bytes.Index(body[:min(len(body), longestDeclaration)], []byte("?>"))
-	if end < 0 {
+	if end < 0 || bytes.IndexByte(body[len(start):end], '<') >= 0 || plainDeclaration(string(body[len("<?"):end])) {
 		return body
 	}
-	at := version().FindSubmatchIndex(body[:end])
-	if at == nil || string(body[at[2]:at[3]]) == "1.0" {
-		return body
-	}
-	return slices.Concat(body[:at[2]], []byte("1.0"), body[at[3]:])
+	return slices.Concat([]byte(`<?xml version="1.0"?>`), body[end+len("?>"):])
 }
-
-var version = pattern(`version\s*=\s*["']([0-9.]+)["']`)
 
 // readableReferences returns a document without references to characters that no
 // document may have, and with those by which some write a character beyond the
