@@ -45,8 +45,9 @@ type journal struct {
 
 	// The rest is what syncs share, guarded by mu.
 	mu sync.Mutex
-	// durable is how much of it is known to be on the disk.
-	durable int64
+	// durable is how much of it is known to be on the disk, and appended how much this
+	// worker has written.
+	durable, appended int64
 	// synced is told when a sync has ended. One is made at a time, and covers all
 	// that was written before it began.
 	synced  *sync.Cond
@@ -248,6 +249,9 @@ func (j *journal) append(buf []byte, n int64) error {
 	j.end += int64(len(buf))
 	j.size = max(j.size, j.end)
 	j.next += n
+	j.mu.Lock()
+	j.appended = j.end
+	j.mu.Unlock()
 	return nil
 }
 
@@ -265,7 +269,7 @@ func (j *journal) add(e event) error {
 func (j *journal) sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.syncTo(j.end, j.end)
+	return j.syncTo(j.end)
 }
 
 // hold keeps the file open for a step that was written, until finish. It is called
@@ -281,7 +285,7 @@ func (j *journal) hold() {
 func (j *journal) finish(end int64) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	err := j.syncTo(end, end)
+	err := j.syncTo(end)
 	if j.waiting--; j.waiting == 0 && j.closing {
 		j.file.Close()
 	}
@@ -289,8 +293,8 @@ func (j *journal) finish(end int64) error {
 }
 
 // syncTo waits until all up to end is durable, and makes it so unless another does.
-// It is called under mu. written is how much is known to be written.
-func (j *journal) syncTo(end, written int64) error {
+// It is called under mu.
+func (j *journal) syncTo(end int64) error {
 	for j.durable < end {
 		switch {
 		case j.failed != nil:
@@ -301,6 +305,7 @@ func (j *journal) syncTo(end, written int64) error {
 			j.synced.Wait()
 		default:
 			j.syncing = true
+			written := max(j.appended, end)
 			j.mu.Unlock()
 			err := syncData(j.file)
 			j.mu.Lock()
