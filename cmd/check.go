@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"bot/poster"
@@ -142,8 +143,16 @@ func (r *checkReport) sources(ctx context.Context, a *app, f *fleet, offline boo
 			}
 		}
 		ok := fmt.Sprintf("%d %s, newest %s", len(res.Articles), plural(len(res.Articles), "article", "articles"), when(newest, f.cfg.Timezone))
-		if res.Next.Moved != "" && res.Err == nil {
-			r.add("source", res.Source, "warning", "%s; it has moved for good to %s: write that into the config", ok, res.Next.Moved)
+		var warnings []string
+		if n := res.Dropped; n > 0 {
+			warnings = append(warnings, fmt.Sprintf("%d %s no address of a page, and nothing can be announced of %s",
+				n, plural(n, "item has", "items have"), plural(n, "it", "them")))
+		}
+		if res.Next.Moved != "" {
+			warnings = append(warnings, fmt.Sprintf("it has moved for good to %s: write that into the config", res.Next.Moved))
+		}
+		if len(warnings) > 0 && res.Err == nil {
+			r.add("source", res.Source, "warning", "%s; %s", ok, strings.Join(warnings, "; "))
 			continue
 		}
 		r.outcome("source", res.Source, ok, res.Err)

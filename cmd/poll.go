@@ -28,6 +28,9 @@ func (a *app) poll(ctx context.Context, f *fleet, names []string, progress map[s
 			a.log.Warn("source failed", "source", r.Source, "error", r.Err)
 		} else {
 			a.log.Debug("source read", "source", r.Source, "status", r.Status, "articles", r.Listed, "dropped", r.Dropped)
+			if r.Listed == 0 && r.Dropped > 0 {
+				a.log.Warn("no item of the source has the address of a page", "source", r.Source, "items", r.Dropped)
+			}
 			read(&results[len(results)-1])
 		}
 	})

@@ -92,6 +92,9 @@ func (c *Collector) page(ctx context.Context, address string) queue.Page {
 	page, err := c.readPage(ctx, address)
 	if err != nil {
 		err = named(causeOr(ctx, err), address)
+		if status, ok := errors.AsType[*statusError](err); ok {
+			status.advice = "" // It is for a source.
+		}
 		return queue.Page{Err: err, NotBefore: waitUntil(err)}
 	}
 	return page
