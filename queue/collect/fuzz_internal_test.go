@@ -85,7 +85,7 @@ func FuzzCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		with, without, _ := bothWays(t, sample{body: body}, limits)
 		require.Equal(t, len(without), len(with))
-		if bytes.Contains(body, []byte("html")) {
+		if bytes.Contains(bytes.ToLower(prepared(body, "")), []byte("html")) {
 			for i := range with {
 				with[i].Summary, with[i].Image = without[i].Summary, without[i].Image
 			}

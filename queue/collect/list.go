@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -88,7 +87,7 @@ func (c *Collector) readList(ctx context.Context, s Source, prev Progress) (read
 	if doc.notModified {
 		return unchanged(doc, prev), nil
 	}
-	if what := http.DetectContentType(doc.body); strings.HasPrefix(what, "text/html") || strings.HasPrefix(what, "text/xml") {
+	if start := bytes.TrimLeft(doc.body, "\ufeff \t\r\n"); bytes.HasPrefix(start, []byte("<")) && !bytes.HasPrefix(start, []byte("<http")) {
 		return reading{}, fmt.Errorf("read %s: it is a document of markup, not a list of addresses", shown(doc.location))
 	}
 	lines, err := parseList(doc.body, c.Limits.withDefaults().Articles)

@@ -86,7 +86,7 @@ func TestAListSourceHoldsArticles(t *testing.T) {
 func TestAPageIsNotAList(t *testing.T) {
 	t.Parallel()
 	source := collect.Source{Kind: collect.List, Location: "https://example.jp/list.txt"}
-	for _, body := range []string{"<!doctype html><title>404</title>", rss("https://example.jp/a")} {
+	for _, body := range []string{"<!doctype html><title>404</title>", rss("https://example.jp/a"), "\ufeff\n<rss version=\"2.0\">\n</rss>"} {
 		r := one(t, collector(web{"example.jp/list.txt": text(body)}), source, collect.Progress{})
 		require.EqualError(t, r.Err, "read https://example.jp/list.txt: it is a document of markup, not a list of addresses")
 	}
