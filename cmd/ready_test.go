@@ -72,7 +72,7 @@ func TestWhatWaitsIsNotLost(t *testing.T) {
 			got := s.enqueue(c.code)
 			require.Len(t, got.Waiting, 1)
 			require.Equal(t, "http://example.jp/a", got.Waiting[0].URL)
-			require.Contains(t, got.Waiting[0].Reason, "404 Not Found; its page is looked at again", "a page has no address in the config")
+			require.Equal(t, "fetch http://example.jp/a: it answered 404 Not Found", got.Waiting[0].Reason, "without advice on a source")
 
 			s.serve("example.jp/a", body("here"))
 			s.now = s.now.Add(time.Hour)

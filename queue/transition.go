@@ -130,9 +130,13 @@ func Settle(e Entry, now time.Time, token string, a Attempt) (Entry, error) {
 		}
 		return failed(e, "the destination will not take this message"), nil
 	case poster.RejectedDestination:
-		// It is the destination that has to be mended, so this attempt does not count.
+		// It is the destination that has to be mended, so this attempt does not count,
+		// and the entry keeps its place before those that are due later.
 		e.Attempts--
-		return putBack(e, now), nil
+		if e.DueAt.IsZero() || e.DueAt.After(now) {
+			e.DueAt = now
+		}
+		return putBack(e, e.DueAt), nil
 	default:
 		if a.Repeat && e.Attempts < MaxAttempts {
 			e.Status = Queued

@@ -211,10 +211,13 @@ func TestASettlement(t *testing.T) {
 		require.Equal(t, queue.Failed, e.Status)
 		require.Equal(t, "tried 10 times", e.Reason)
 	})
-	t.Run("a rejected destination costs no attempt", func(t *testing.T) {
+	t.Run("a rejected destination costs no attempt, and no place in the order", func(t *testing.T) {
 		t.Parallel()
-		e, err := queue.Settle(entryIn(queue.Sending), now, "t1", refuse(poster.RejectedDestination))
+		e := entryIn(queue.Sending)
+		e.DueAt = now.Add(-hour)
+		e, err := queue.Settle(e, now, "t1", refuse(poster.RejectedDestination))
 		require.NoError(t, err)
+		require.Equal(t, now.Add(-hour), e.DueAt)
 		require.Zero(t, e.Attempts)
 		require.Equal(t, "no", e.LastError)
 	})
