@@ -72,6 +72,14 @@ func (c *Client) Fail(o Outcome, r Response, what, mend string) error {
 	return e
 }
 
+// Duplicate returns an *Error for an answer by which the platform says that it has the
+// same post already: RejectedContent, unless it was sent before.
+func (c *Client) Duplicate(r Response, what string) error {
+	e := c.fail(RejectedContent, r.Status, what)
+	e.Duplicate = true
+	return e
+}
+
 // statusOutcome is the common table of statuses.
 func statusOutcome(status int) (Outcome, string) {
 	switch status {

@@ -47,6 +47,9 @@ type Error struct {
 	NotBefore time.Time
 	// Status is the HTTP status of the answer. Zero: there was none.
 	Status int
+	// Duplicate says that the platform has the same post already: after an attempt
+	// that may have published it, this is its receipt.
+	Duplicate bool
 	// Reason says what happened and, where a person has to mend it, what to do.
 	// It holds no secret and no control characters.
 	Reason string

@@ -97,6 +97,9 @@ type Claim struct {
 	// Absent counts how often the platform said since that it has no such post. Kept
 	// while the message is queued to be sent again for that.
 	Absent int
+	// Again says that a person had the frozen message sent again, however old it is.
+	// Kept until it is known how that went.
+	Again bool
 	// LeaseUntil is when others may take the worker for dead.
 	LeaseUntil time.Time
 }

@@ -52,6 +52,9 @@ func AppendRecord(buf []byte, e *Entry) ([]byte, error) {
 	if c.Absent != 0 {
 		w.member("absent", strconv.Itoa(c.Absent))
 	}
+	if c.Again {
+		w.member("again", "true")
+	}
 	w.time("published_at", a.Published)
 	w.time("updated_at", a.Updated)
 	w.text("guid", a.GUID)

@@ -58,6 +58,7 @@ func ParseRecord(raw jsontext.Value, posted bool) (Entry, error) {
 		Claim: Claim{
 			Token: string(r.Claim), By: string(r.ClaimedBy), At: time.Time(r.ClaimedAt),
 			LeaseUntil: time.Time(r.LeaseUntil), FirstAt: time.Time(r.FirstClaimedAt), Absent: int(r.Absent),
+			Again: bool(r.Again),
 		},
 		Extra: r.Unknown,
 	}
@@ -193,6 +194,7 @@ type record struct {
 
 	FirstClaimedAt stamp `json:"first_claimed_at"`
 	Absent         count `json:"absent"`
+	Again          flag  `json:"again"`
 
 	// Older names.
 	Posted           flag  `json:"posted"`

@@ -41,7 +41,7 @@ func TakeClaim(e Entry, now time.Time, gone bool, honoured time.Duration, c Clai
 	}
 	c.FirstAt = c.At
 	if !e.Claim.FirstAt.IsZero() {
-		c.FirstAt, c.Absent = e.Claim.FirstAt, e.Claim.Absent
+		c.FirstAt, c.Absent, c.Again = e.Claim.FirstAt, e.Claim.Absent, e.Claim.Again
 	}
 	e.Status = Sending
 	e.Claim = c
@@ -78,9 +78,10 @@ func abandoned(e Entry, now time.Time, gone bool) bool {
 }
 
 // unrepeatable reports whether the entry may have gone out, at a destination that
-// would now announce it a second time.
+// would now announce it a second time, and no person asked for that.
 func unrepeatable(e Entry, now time.Time, honoured time.Duration) bool {
-	return !e.Claim.FirstAt.IsZero() && now.Sub(e.Claim.FirstAt) >= honoured
+	asked := e.Status == Queued && e.Claim.Again
+	return !e.Claim.FirstAt.IsZero() && now.Sub(e.Claim.FirstAt) >= honoured && !asked
 }
 
 // Refuse fails a queued entry that cannot be sent as it is, before any claim.
@@ -149,14 +150,14 @@ func Settle(e Entry, now time.Time, token string, a Attempt) (Entry, error) {
 }
 
 // mayBeOut reports whether an attempt before the claimed one may have published the
-// entry, as far as its platform did not say that it has no such post.
-func mayBeOut(e Entry) bool { return resent(e) && e.Claim.Absent < enough }
+// entry, as far as neither its platform nor a person said that it did not.
+func mayBeOut(e Entry) bool { return resent(e) && e.Claim.Absent < enough && !e.Claim.Again }
 
 // uncertain lets an entry wait for a person, under the claim that it had. What its
 // platform said before does not count any more.
 func uncertain(e Entry) Entry {
 	e.Status = Uncertain
-	e.Claim.Absent = 0
+	e.Claim.Absent, e.Claim.Again = 0, false
 	e.DueAt = time.Time{}
 	return e
 }
@@ -193,13 +194,15 @@ func Resolve(e Entry, now time.Time, r Resolution) (Entry, error) {
 	case Posted:
 		return posted(e, now, poster.Receipt{RemoteURL: r.RemoteURL}), nil
 	case Queued:
-		// The frozen message stays, so that what may have gone out before goes out
-		// the same.
-		again := e.Message
+		before := e
 		e = requeued(e, now)
-		e.Message = again
-		e.Attempts = 0
-		e.Reason = ""
+		e.Attempts, e.Reason = 0, ""
+		if before.Status == Uncertain && before.Message.ID != "" {
+			// The frozen message stays, so that what may have gone out before goes out
+			// the same.
+			e.Message = before.Message
+			e.Claim = Claim{FirstAt: sentSince(before), Again: true}
+		}
 		return e, nil
 	case Skipped:
 		return skipped(e, "dropped by hand"), nil
@@ -303,7 +306,7 @@ func putBack(e Entry, due time.Time) Entry {
 	}
 	e.Status = Queued
 	e.DueAt = ceilMilli(due)
-	e.Claim = Claim{FirstAt: e.Claim.FirstAt, Absent: e.Claim.Absent}
+	e.Claim = Claim{FirstAt: e.Claim.FirstAt, Absent: e.Claim.Absent, Again: e.Claim.Again}
 	return e
 }
 

@@ -264,7 +264,51 @@ func TestAResolvedEntryIsResentAsItWas(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "frozen", e.Message.Text)
 	require.Zero(t, e.Attempts)
+	require.Equal(t, queue.Claim{FirstAt: now.Add(-hour), Again: true}, e.Claim)
+
+	e, err = resolve(queue.Queued)(entryIn(queue.Failed))
+	require.NoError(t, err)
+	require.Zero(t, e.Message, "what was refused is made anew")
 	require.Zero(t, e.Claim)
+}
+
+func TestAResendHoldsForOneAttempt(t *testing.T) {
+	t.Parallel()
+	resent := func(t *testing.T) queue.Entry {
+		e, err := resolve(queue.Queued)(entryIn(queue.Uncertain))
+		require.NoError(t, err)
+		_, err = queue.Expire(e, now, false, 0)
+		require.ErrorIs(t, err, queue.ErrNotDue, "a person has decided")
+		e, err = queue.TakeClaim(e, now, false, 0, claim, fresh)
+		require.NoError(t, err)
+		require.Equal(t, "frozen", e.Message.Text)
+		return e
+	}
+	for name, test := range map[string]struct {
+		attempt queue.Attempt
+		status  queue.Status
+		text    string
+		again   bool
+	}{
+		"delivered":                     {queue.Attempt{}, queue.Posted, "", false},
+		"later: it goes out as it was":  {refuse(poster.Later), queue.Queued, "frozen", true},
+		"nothing is taken there":        {refuse(poster.RejectedDestination), queue.Queued, "frozen", true},
+		"refused: a person said it all": {refuse(poster.RejectedContent), queue.Failed, "", false},
+		"unknown once more":             {refuse(poster.Unknown), queue.Uncertain, "frozen", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, err := queue.Settle(resent(t), now, "t2", test.attempt)
+			require.NoError(t, err)
+			require.Equal(t, test.status, e.Status)
+			require.Equal(t, test.text, e.Message.Text)
+			require.Equal(t, test.again, e.Claim.Again)
+		})
+	}
+	e, err := queue.Expire(resent(t), now, true, 0)
+	require.NoError(t, err)
+	require.Equal(t, queue.Uncertain, e.Status, "its worker died")
+	require.False(t, e.Claim.Again)
 }
 
 func TestAnOlderRecordWithoutWebhookIsNotReleased(t *testing.T) {

@@ -203,11 +203,18 @@ func (l *lane) deliver(ctx context.Context, e Entry) (poster.Receipt, error) {
 			return receipt, nil
 		}
 	}
-	return l.d.Poster.Post(ctx, e.Message)
+	receipt, err := l.d.Poster.Post(ctx, e.Message)
+	if said, ok := errors.AsType[*poster.Error](err); ok && said.Duplicate && resent(e) {
+		return poster.Receipt{}, nil // It went out before, and under which ID was not to be found.
+	}
+	return receipt, err
 }
 
 // resent reports whether the claimed entry may have gone out before this claim.
-func resent(e Entry) bool { return e.Claim.FirstAt.Before(e.Claim.At) }
+func resent(e Entry) bool {
+	first := e.Claim.FirstAt
+	return e.Claim.Again || !first.IsZero() && !first.Equal(e.Claim.At)
+}
 
 // watch plans to ask about an entry that became uncertain, if there is one to ask.
 func (l *lane) watch(e Entry, err error) (Entry, error) {

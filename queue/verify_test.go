@@ -135,6 +135,43 @@ func TestWhatIsAbsentTwiceIsSentAgainWhereThatIsSafe(t *testing.T) {
 	}
 }
 
+// TestADuplicateIsAReceiptOnlyOfWhatMayBeOut: else another program said the same.
+func TestADuplicateIsAReceiptOnlyOfWhatMayBeOut(t *testing.T) {
+	t.Parallel()
+	duplicate := &poster.Error{Outcome: poster.RejectedContent, Reason: "it has that", Duplicate: true}
+	for name, test := range map[string]struct {
+		answers []error
+		entry   string
+	}{
+		"the first attempt":            {[]error{duplicate}, "failed"},
+		"after no answer":              {[]error{&poster.Error{Reason: "reset"}, duplicate}, "posted"},
+		"after no answer, and a limit": {[]error{&poster.Error{Reason: "reset"}, &poster.Error{Outcome: poster.Later, NotBefore: now}, duplicate}, "posted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFleet(t)
+			f.only("news")
+			f.news.answer(test.answers...)
+			f.add(queue.AddOptions{}, batch(false, article("a", hour)))
+			f.process(queue.ProcessOptions{})
+			for range test.answers[1:] {
+				for e, err := range f.Store.All(context.Background()) {
+					require.NoError(t, err)
+					if e.Status == queue.Uncertain {
+						_, err = f.Store.Update(context.Background(), e.ID, resolve(queue.Queued))
+						require.NoError(t, err)
+					}
+				}
+				f.process(queue.ProcessOptions{})
+			}
+			require.Equal(t, []string{"news https://example.jp/a " + test.entry}, f.entries())
+			for _, m := range f.news.posts {
+				require.Equal(t, f.news.posts[0], m)
+			}
+		})
+	}
+}
+
 // TestWhatIsAbsentIsSentAgainOnlyWhileItsPlatformKnowsTheID: an ID that the platform
 // has forgotten would make a second post of a first one that was only late.
 func TestWhatIsAbsentIsSentAgainOnlyWhileItsPlatformKnowsTheID(t *testing.T) {

@@ -3,6 +3,7 @@ package platforms_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"slices"
@@ -164,6 +165,9 @@ func TestAnswersThatNoRowNames(t *testing.T) {
 			s := postertest.Serve(t, afterLogin{postertest.Answer{Status: test.status, Body: test.body}})
 			err := attempt(t, test.platform, s.URL, &http.Client{})
 			require.Equal(t, test.want, poster.OutcomeOf(err), "%v", err)
+			if said, ok := errors.AsType[*poster.Error](err); ok {
+				require.Equal(t, strings.Contains(test.body, "duplicate"), said.Duplicate)
+			}
 		})
 	}
 }

@@ -121,7 +121,7 @@ func (a *account) Post(ctx context.Context, m poster.Message) (poster.Receipt, e
 	}
 	switch {
 	case r.Status == http.StatusForbidden && bytes.Contains(r.Body, []byte("duplicate content")):
-		return poster.Receipt{}, a.client.Fail(poster.RejectedContent, r, "the account has posted the same text before", "")
+		return poster.Receipt{}, a.client.Duplicate(r, "the account has posted the same text before")
 	case r.Status == http.StatusForbidden && bytes.Contains(r.Body, []byte("cashtag")):
 		return poster.Receipt{}, a.client.Fail(poster.RejectedContent, r, "X takes one cashtag in a post", "")
 	case bytes.Contains(r.Body, []byte("usage-capped")):
