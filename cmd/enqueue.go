@@ -34,12 +34,8 @@ func newEnqueueCmd(a *app) *cobra.Command {
 		Long: "Collect articles from the sources, keep those that are neither posted nor queued, and queue them with a due time.\n" +
 			"With --url or --from, queue these addresses instead: sources are not polled, age, first sight and brake do not apply,\n" +
 			"and every destination is meant unless --to names some.",
-		RunE: func(c *cobra.Command, more []string) error {
-			if err := o.take(more); err != nil {
-				return err
-			}
-			return a.runEnqueue(c.Context(), o)
-		},
+		Args: onlyFlags,
+		RunE: func(c *cobra.Command, _ []string) error { return a.runEnqueue(c.Context(), o) },
 	}
 	flags := c.Flags()
 	o.sourceFlags(c)
@@ -58,24 +54,6 @@ func (o *enqueueOptions) sourceFlags(c *cobra.Command) {
 	flags.StringSliceVar(&o.to, "to", nil, "only for the destination with this `NAME`; may be repeated")
 	flags.IntVar(&o.latest, "latest", 0, "announce the newest `N` of each source, even on first sight")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "decide everything, change nothing")
-}
-
-// take gives values that follow a flag's first one to that flag, as in --url A B.
-func (o *enqueueOptions) take(more []string) error {
-	flags := make([]*[]string, 0, 1)
-	for _, values := range []*[]string{&o.urls, &o.sources, &o.to} {
-		if len(*values) > 0 {
-			flags = append(flags, values)
-		}
-	}
-	switch {
-	case len(more) == 0:
-		return nil
-	case len(flags) != 1:
-		return usagef("%q belongs to no flag; repeat the flag before each of its values", more[0])
-	}
-	*flags[0] = append(*flags[0], more...)
-	return nil
 }
 
 // byHand reports whether addresses were given instead of polling the sources.

@@ -144,7 +144,6 @@ func newRootCmd(a *app) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetArgs(a.env.Args)
 	root.SetIn(a.env.Stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -160,6 +159,7 @@ func newRootCmd(a *app) *cobra.Command {
 		newQueueCmd(a), newPostedCmd(a), newResolveCmd(a), newPreviewCmd(a), newExplainCmd(a), newBacktestCmd(a), newCheckCmd(a),
 		newPauseCmd(a), newResumeCmd(a), newExportCmd(a), newImportCmd(a), newMigrateCmd(a), newDemoCmd(a), newVersionCmd(a),
 	)
+	root.SetArgs(spread(root, a.env.Args))
 	return root
 }
 

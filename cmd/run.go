@@ -14,10 +14,8 @@ func newRunCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run",
 		Short: "Enqueue, then process: what cron calls",
-		RunE: func(c *cobra.Command, more []string) error {
-			if err := e.take(more); err != nil {
-				return err
-			}
+		Args:  onlyFlags,
+		RunE: func(c *cobra.Command, _ []string) error {
 			p.to, p.dryRun = e.to, e.dryRun
 			return a.runBoth(c.Context(), e, p)
 		},
