@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"os"
 	"strings"
@@ -223,11 +224,13 @@ func (c *Collector) request(ctx context.Context, location string, known validato
 	return req, nil
 }
 
-// client is the given client with its redirects limited to http and https, and
-// counted. hop is told the status of each.
+// client is the given client for one document, with its redirects limited to http and
+// https, and counted. hop is told the status of each. Cookies are kept on the way, since
+// some sites redirect until one comes back, and no longer.
 func (c *Collector) client(redirects int, hop func(code int)) *http.Client {
 	c.once.Do(func() { c.outside = queue.Outside(c.HTTP) })
 	client := *c.outside
+	client.Jar, _ = cookiejar.New(nil) // which cannot fail
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if len(via) > redirects {
 			return fmt.Errorf("more than %d redirects in a row", redirects)

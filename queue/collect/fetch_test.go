@@ -142,6 +142,14 @@ func TestRedirectsAreFollowedWithinLimits(t *testing.T) {
 		w[fmt.Sprintf("example.jp/%d", i)] = status(302, "Location", fmt.Sprintf("/%d", i+1))
 	}
 	w["example.jp/10"] = text(rss())
+	w["example.jp/cookie"] = func(w http.ResponseWriter, r *http.Request) {
+		if _, err := r.Cookie("seen"); err != nil {
+			http.SetCookie(w, &http.Cookie{Name: "seen", Value: "1", Path: "/"})
+			http.Redirect(w, r, "/cookie", http.StatusFound)
+			return
+		}
+		text(rss())(w, r)
+	}
 	read := func(path string) collect.Result {
 		return one(t, collector(w), collect.Source{Kind: collect.Feed, Location: "https://example.jp" + path}, collect.Progress{})
 	}
@@ -161,6 +169,9 @@ func TestRedirectsAreFollowedWithinLimits(t *testing.T) {
 	require.Empty(t, r.Next.Moved, "not for good")
 
 	require.NoError(t, read("/0").Err, "ten are followed")
+	for range 2 {
+		require.NoError(t, read("/cookie").Err, "a cookie is sent back, and forgotten")
+	}
 	require.EqualError(t, read("/loop").Err, "fetch https://example.jp/loop: more than 10 redirects in a row")
 	require.EqualError(t, read("/file").Err, "fetch https://example.jp/file: it redirects to a file address")
 }
