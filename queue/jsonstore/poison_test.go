@@ -13,13 +13,9 @@ import (
 
 func TestAWriteThatCannotBeUndoneEndsTheStore(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	_, err := Init(dir, jan(1))
-	require.NoError(t, err)
-	s, err := Open(t.Context(), Options{Dir: dir})
-	require.NoError(t, err)
+	s := opened(t)
 	first := entry("https://example.jp/1")
-	_, err = s.Insert(t.Context(), []queue.Candidate{{Entry: &first}})
+	_, err := s.Insert(t.Context(), []queue.Candidate{{Entry: &first}})
 	require.NoError(t, err)
 
 	// A file that can be read and not written stands for a disk that has gone.
@@ -33,7 +29,7 @@ func TestAWriteThatCannotBeUndoneEndsTheStore(t *testing.T) {
 	require.ErrorContains(t, err, "cannot be trusted until it is opened again")
 	require.ErrorContains(t, s.Close(), "cannot be trusted")
 
-	s, err = Open(t.Context(), Options{Dir: dir})
+	s, err = Open(t.Context(), Options{Dir: s.dir})
 	require.NoError(t, err)
 	_, err = s.Get(t.Context(), first.ID)
 	require.NoError(t, err)
@@ -44,17 +40,24 @@ func TestAWriteThatCannotBeUndoneEndsTheStore(t *testing.T) {
 
 func TestASyncThatFailsEndsTheStore(t *testing.T) {
 	t.Parallel()
+	s := opened(t)
+	s.journal.durable = 0
+	s.journal.file.Close()
+	require.Error(t, s.noted(s.journal.sync()))
+	_, err := s.Book(t.Context(), "a")
+	require.ErrorContains(t, err, "cannot be trusted until it is opened again")
+	require.Error(t, s.Close())
+}
+
+// opened is a store on a new ledger.
+func opened(t *testing.T) *Store {
+	t.Helper()
 	dir := t.TempDir()
 	_, err := Init(dir, jan(1))
 	require.NoError(t, err)
 	s, err := Open(t.Context(), Options{Dir: dir})
 	require.NoError(t, err)
-	s.journal.durable = 0
-	s.journal.file.Close()
-	require.Error(t, s.noted(s.journal.sync()))
-	_, err = s.Book(t.Context(), "a")
-	require.ErrorContains(t, err, "cannot be trusted until it is opened again")
-	require.Error(t, s.Close())
+	return s
 }
 
 func jan(day int) time.Time { return time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC) }

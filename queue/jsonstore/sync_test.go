@@ -8,11 +8,7 @@ import (
 
 func TestASyncCoversAllThatWasWrittenBeforeIt(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	_, err := Init(dir, jan(1))
-	require.NoError(t, err)
-	s, err := Open(t.Context(), Options{Dir: dir})
-	require.NoError(t, err)
+	s := opened(t)
 	j := s.journal
 	write := func() int64 {
 		require.NoError(t, j.add(event{kind: aBook, name: "source/manga", value: []byte("1")}))
