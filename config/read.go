@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,12 +20,12 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`) })
 
 // keyName is a key as problems name it. What does not look like a key may be a
 // value that lost its key, and so a secret.
 func keyName(key string) string {
-	if !plainKey.MatchString(key) {
+	if !plainKey().MatchString(key) {
 		return "(hidden)"
 	}
 	return key
@@ -297,7 +298,10 @@ func didYouMean(text string, words []string) string {
 	return "; did you mean " + near + "?"
 }
 
-var goodName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+// goodName is a name but for its length, which is costly to count in an expression.
+var goodName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`) })
+
+const maxName = 64
 
 // names makes sure that the sections of one kind have names, each its own.
 type names map[string]place
@@ -314,8 +318,8 @@ func (seen names) read(s *section) string {
 	if !s.p.want("name", n, isText) {
 		return ""
 	}
-	if !goodName.MatchString(n.text) {
-		s.p.note(n.problem("name: %s: a name is a to z, 0 to 9, _ and -, begins with a letter or digit, and has at most 64 characters", n.quote()))
+	if len(n.text) > maxName || !goodName().MatchString(n.text) {
+		s.p.note(n.problem("name: %s: a name is a to z, 0 to 9, _ and -, begins with a letter or digit, and has at most %d characters", n.quote(), maxName))
 		return n.text
 	}
 	if first, ok := seen[n.text]; ok {

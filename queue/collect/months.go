@@ -2,12 +2,13 @@ package collect
 
 import (
 	"strings"
+	"sync"
 	"time"
 )
 
 // months are the beginnings of the months' names in the languages that feeds are
 // written in, by which they are told apart. Longer ones are tried first.
-var months = func() map[string]time.Month {
+var months = sync.OnceValue(func() map[string]time.Month {
 	all := make(map[string]time.Month)
 	for i, names := range [...]string{
 		"jan jän ene gen ian oca led tam янв яну січ јан ιαν ينا ינו",
@@ -28,7 +29,7 @@ var months = func() map[string]time.Month {
 		}
 	}
 	return all
-}()
+})
 
 // longestMonth is the length of the longest of those beginnings.
 const longestMonth = 8
@@ -37,7 +38,7 @@ const longestMonth = 8
 func monthOf(name string) time.Month {
 	letters := []rune(strings.ToLower(name))
 	for length := min(len(letters), longestMonth); length >= 3; length-- {
-		if m := months[string(letters[:length])]; m != 0 {
+		if m := months()[string(letters[:length])]; m != 0 {
 			return m
 		}
 	}

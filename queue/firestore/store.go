@@ -141,7 +141,7 @@ func (o Options) Check() error {
 	switch {
 	case o.Project == "":
 		return &Error{Mend: "set state.project, or GOOGLE_CLOUD_PROJECT, to the Google Cloud project that holds the ledger", Err: errors.New("no project is named")}
-	case o.Fleet != "" && !fleetName.MatchString(o.Fleet):
+	case o.Fleet != "" && !fleetName().MatchString(o.Fleet):
 		return &Error{Mend: "use letters, digits, dots, dashes and underscores, at most 100", Err: fmt.Errorf("state.fleet %q is no name of a fleet", o.Fleet)}
 	case strings.Contains(o.Project+o.Database, "/"):
 		return &Error{Mend: "set state.project and state.database to names, not to paths", Err: fmt.Errorf("there is no database %q in a project %q", o.Database, o.Project)}
@@ -155,7 +155,7 @@ func (o Options) Check() error {
 }
 
 // fleetName is what a fleet may be called: a document's name that needs no escapes.
-var fleetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var fleetName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`) })
 
 // Place names the ledger: project/database/fleet.
 func (s *Store) Place() string {
