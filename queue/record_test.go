@@ -143,7 +143,7 @@ func TestMarshalRecordKeepsTheWholeEntryOnOneLine(t *testing.T) {
 			Categories: []string{"漫画", "b"}, GUID: "g", Source: "manga", Published: at, Updated: at.Add(1e6),
 		},
 		Status: queue.Sending, QueuedAt: at, DueAt: at, Reason: "reason", Attempts: 3, LastError: "error",
-		Claim:   queue.Claim{Token: "token", By: "worker", At: at, FirstAt: at.Add(-1e9), LeaseUntil: at.Add(3e11)},
+		Claim:   queue.Claim{Token: "token", By: "worker", At: at, FirstAt: at.Add(-1e9), Absent: 2, Again: true, LeaseUntil: at.Add(3e11)},
 		Message: poster.Message{ID: key.ID(), Text: "text", Body: []byte(`{"text":"題名"}`)},
 		Extra:   jsontext.Value(`{"x_unknown":{"a":[1,2]}}`),
 	}
