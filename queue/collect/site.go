@@ -169,7 +169,10 @@ func isFeedLink(token html.Token) bool {
 }
 
 var (
-	commentsTitle   = pattern(`(?i)\bcomments?\W*(feed|rss|atom|$)|コメント(の)?(フィード|RSS|$)|kommentar-feed|\bcommentaires\b|\bcomentarios\b`)
+	// What WordPress, in its translations, and others call such feeds.
+	commentsTitle = pattern(`(?i)\bcomments?\W*(feed|rss|atom|$)|コメント(の)?(フィード|RSS|$)|kommentar-feed|kommentars?(flöde|strøm)|` +
+		`\bcommentaires\b|\bcomentarios\b|comentários|\bcomentarii\b|feed dei commenti|\breacties\b|лента комментариев|коментарів|` +
+		`komentarzami|komentářů|yorum akışı|umpan komentar|kommenttien|hozzászólás|σχολίων|评论\s*feed|留言的\s*rss|迴響|댓글\s*피드|خلاصة التعليقات|פיד תגובות`)
 	commentsAddress = pattern(`(?i)[/=]comments?([-_.](rss2?|atom|xml|feed))*(/|$|[?&#])`)
 )
 

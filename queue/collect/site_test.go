@@ -89,6 +89,15 @@ func TestASitesMainFeedIsDiscovered(t *testing.T) {
 			err: "read https://example.jp/: no feed was found there; give its address with feed: in place of the site",
 		},
 		{
+			name: "a comment feed in another language is none either", site: "https://example.jp/",
+			web: web{
+				"example.jp/": text(`<link rel=alternate type=application/rss+xml title="Esempio &raquo; Feed dei commenti" href=/1><link rel=alternate type=application/rss+xml title="例 &raquo; 评论Feed" href=/1>
+					<link rel=alternate type=application/rss+xml title="Beispiel &raquo; Kommentar-Feed" href=/1><link rel=alternate type=application/rss+xml title="经济评论" href=/2>`),
+				"example.jp/1": text(rss()), "example.jp/2": text(feedTitle),
+			},
+			want: "https://example.jp/2", title: "The main feed",
+		},
+		{
 			name: "a host called after comments is no comment feed", site: "https://comments.example/",
 			web:  web{"comments.example/": text(`<link rel=alternate type=application/rss+xml title="No comment, the blog" href=/comment-ca-va/rss.xml>`), "comments.example/comment-ca-va/rss.xml": text(rss())},
 			want: "https://comments.example/comment-ca-va/rss.xml", title: "Example",
