@@ -50,8 +50,8 @@ func (b *bench) claim(t *testing.T) {
 	if b.inMemory() {
 		return
 	}
-	// As the program does, in whose place the benchmark is here.
-	defer debug.SetGCPercent(debug.SetGCPercent(400))
+	// As the program has it while it sends, in whose place the benchmark is here.
+	defer debug.SetGCPercent(debug.SetGCPercent(150))
 	l := b.newClaims(t)
 	pg, why := b.startPostgres(t)
 	sides := []func() float64{

@@ -7,7 +7,8 @@ const (
 	// seldom is for most runs. They are short, and hold little of what they make: to
 	// collect garbage as often as Go does by itself costs them more time than memory.
 	seldom = 400
-	// often is for reading sources, which makes much that is of no use at once.
+	// often is for reading sources and for sending, which make much that is of no use at
+	// once.
 	often = 150
 )
 

@@ -70,6 +70,8 @@ func (a *app) process(ctx context.Context, f *fleet, o processOptions) (*process
 
 // processWith is process that tells observe how long its steps took.
 func (a *app) processWith(ctx context.Context, f *fleet, o processOptions, observe func(string, time.Duration)) (*processReport, error) {
+	a.collectGarbage(often)
+	defer a.collectGarbage(seldom)
 	bar := a.progress("sent", 0)
 	p := a.processor(f)
 	p.Observe = observe
