@@ -353,6 +353,9 @@ func (j *journal) makeRoom(n int64) error {
 	return err
 }
 
+// zeros are what fill writes.
+var zeros [fillBy]byte
+
 // fill writes zeros into the reserved space from at on, where they stand already for
 // whoever reads it. If that cannot be done syncs take longer, and that is all.
 func (j *journal) fill(at int64) {
@@ -360,7 +363,7 @@ func (j *journal) fill(at int64) {
 		return
 	}
 	if n := min(j.size-at, fillBy); n > 0 {
-		_, _ = j.file.WriteAt(make([]byte, n), at)
+		_, _ = j.file.WriteAt(zeros[:n], at)
 	}
 	j.filled = at + fillBy
 }

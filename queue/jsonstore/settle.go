@@ -154,7 +154,7 @@ func (s *Store) needed() []want { return append(s.overlap(), s.base.Marks.all().
 // overlap are the entries of the view that posted.json may have as well: after a
 // crash in a fold, and where somebody else wrote the files.
 func (s *Store) overlap() []want {
-	var all []want
+	all := make([]want, 0, len(s.view.order))
 	for _, slot := range s.view.order {
 		i := slot.item
 		if !i.live() || i.over || i.posted {
