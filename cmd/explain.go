@@ -36,20 +36,21 @@ func (a *app) explain(ctx context.Context, f *fleet, url string) error {
 		return err
 	}
 	r := &explainReport{Command: "explain", URL: dedupe.StripTracking(url, nil), Sources: []sourceReport{}}
-	var found []queue.Batch
+	var found, whole []queue.Batch
 	failed := false
 	for _, res := range results {
 		r.Sources = append(r.Sources, newSourceReport(res))
 		failed = failed || res.Err != nil
-		b, err := f.listed(ctx, res, url)
+		all, err := f.batchOf(ctx, res)
 		if err != nil {
 			return err
 		}
-		if b != nil {
-			found = append(found, *b)
+		if one := f.listed(all, url); one != nil {
+			found = append(found, queue.Batch{Source: all.Source, Articles: []queue.Article{*one}, Seen: all.Seen})
+			whole = append(whole, all)
 		}
 	}
-	if r.Destinations, err = f.queue.Explain(ctx, url, found); err != nil {
+	if r.Destinations, err = f.queue.Explain(ctx, url, found, whole); err != nil {
 		return err
 	}
 	a.printExplained(r)
@@ -59,31 +60,35 @@ func (a *app) explain(ctx context.Context, f *fleet, url string) error {
 	return finish(ctx, failed, false)
 }
 
-// listed returns the article at an address if a source lists it, or nil.
-func (f *fleet) listed(ctx context.Context, res collect.Result, url string) (*queue.Batch, error) {
-	site := f.queue.SiteOf(res.Source)
-	want, err := site.Canonical(url)
-	if err != nil {
-		return nil, nil //nolint:nilerr // an address that is none is listed nowhere
-	}
+// batchOf returns all that a source holds, as the next run would meet it.
+func (f *fleet) batchOf(ctx context.Context, res collect.Result) (queue.Batch, error) {
 	waiting, err := f.queue.Waiting(ctx, res.Source)
 	if err != nil {
-		return nil, err
+		return queue.Batch{}, err
 	}
-	articles := queue.Identified(res.Articles, site)
-	for _, w := range waiting {
+	p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(res.Source))
+	if err != nil {
+		return queue.Batch{}, err
+	}
+	return queue.Batch{Source: res.Source, Articles: res.Articles, Seen: p.Seen, Waiting: waiting}, nil
+}
+
+// listed returns the article at an address if a source lists it, or nil.
+func (f *fleet) listed(b queue.Batch, url string) *queue.Article {
+	site := f.queue.SiteOf(b.Source)
+	articles := queue.Identified(b.Articles, site)
+	for _, w := range b.Waiting {
 		articles = append(articles, w.Article)
 	}
-	for _, article := range articles {
-		if canonical, err := site.Canonical(article.URL); err == nil && canonical == want {
-			p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(res.Source))
-			if err != nil {
-				return nil, err
-			}
-			return &queue.Batch{Source: res.Source, Articles: []queue.Article{article}, Seen: p.Seen}, nil
+	want, bad := site.Canonical(url)
+	for i, article := range articles {
+		canonical, err := site.Canonical(article.URL)
+		// What has no canonical address, and so is refused, may be listed all the same.
+		if err == nil && bad == nil && canonical == want || err != nil && article.URL == url {
+			return &articles[i]
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 func (a *app) printExplained(r *explainReport) {

@@ -48,12 +48,13 @@ func (x *Explanation) end(format string, args ...any) error {
 
 // Explain tells for every destination why the article at an address was, was not
 // or will be announced there. found is what the sources that list it have of it
-// now, a batch of one article for each. It changes nothing.
-func (q *Queue) Explain(ctx context.Context, url string, found []Batch) ([]Explanation, error) {
+// now, a batch of one article for each, and whole is all that these sources hold,
+// which the brake counts. It changes nothing.
+func (q *Queue) Explain(ctx context.Context, url string, found, whole []Batch) ([]Explanation, error) {
 	all := make([]Explanation, 0, len(q.Destinations))
 	for i := range q.Destinations {
 		x := Explanation{Destination: q.Destinations[i].Name}
-		if err := q.explain(ctx, &x, &q.Destinations[i], url, found); err != nil {
+		if err := q.explain(ctx, &x, &q.Destinations[i], url, found, whole); err != nil {
 			return nil, err
 		}
 		all = append(all, x)
@@ -61,7 +62,7 @@ func (q *Queue) Explain(ctx context.Context, url string, found []Batch) ([]Expla
 	return all, nil
 }
 
-func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url string, found []Batch) error {
+func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url string, found, whole []Batch) error {
 	names := make([]string, 0, len(found))
 	for _, b := range found {
 		names = append(names, b.Source)
@@ -122,7 +123,9 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 	if on, err := q.explainPage(ctx, x, d, dec, source); err != nil || !on {
 		return err
 	}
-	x.gate("brake", true, "%s", orElse(source.Brake == 0, "there is none", fmt.Sprintf("passes unless more than %d articles are new in that run", source.Brake)))
+	if on, err := q.explainBrake(ctx, x, dec, source, whole); err != nil || !on {
+		return err
+	}
 	planner, err := q.planner(ctx, nil)
 	if err != nil {
 		return err
@@ -180,6 +183,30 @@ func (q *Queue) explainPage(ctx context.Context, x *Explanation, d *Destination,
 	}
 	x.gate("page", true, "it answers 200")
 	return true, nil
+}
+
+// explainBrake tells whether the brake holds the article, by what the next run would
+// decide of all that its source holds. It reports whether that lets the article through.
+func (q *Queue) explainBrake(ctx context.Context, x *Explanation, dec Decision, source Source, whole []Batch) (bool, error) {
+	if source.Brake == 0 {
+		return x.gate("brake", true, "there is none"), nil
+	}
+	listed := 0
+	for _, b := range whole {
+		listed += len(b.Articles) + len(b.Waiting)
+	}
+	if listed > source.Brake {
+		added, err := q.Add(ctx, whole, AddOptions{DryRun: true})
+		if err != nil {
+			return false, err
+		}
+		for _, d := range added.Decisions {
+			if d.Verdict == VerdictHeld && d.page == dec.page && d.Entry.Destination == dec.Entry.Destination && d.Entry.Rule == dec.Entry.Rule {
+				return x.gate("brake", false, "%s", d.Reason), x.end("the next run holds it: too many articles of %s are new at once", source.Name)
+			}
+		}
+	}
+	return x.gate("brake", true, "passes unless more than %d articles are new in that run", source.Brake), nil
 }
 
 // explainKnown tells what the ledger has of it, and what becomes of that.

@@ -23,7 +23,7 @@ func TestEachGateSaysWhyAndWhereAnArticleEnds(t *testing.T) {
 	t.Parallel()
 	explain := func(f *fleet, b queue.Batch) queue.Explanation {
 		t.Helper()
-		all, err := f.Explain(t.Context(), b.Articles[0].URL, []queue.Batch{b})
+		all, err := f.Explain(t.Context(), b.Articles[0].URL, []queue.Batch{b}, []queue.Batch{b})
 		require.NoError(t, err)
 		require.Len(t, all, 1)
 		return all[0]
@@ -70,6 +70,23 @@ func TestEachGateSaysWhyAndWhereAnArticleEnds(t *testing.T) {
 			"stop pause: paused: holiday",
 			"stop quiet: quiet, until 2026-08-03T10:00:00Z"), gates(x))
 		require.Equal(t, "queued, due 2026-08-03T11:00:00Z", x.Conclusion)
+	})
+	t.Run("one that comes with more new ones than the brake lets through", func(t *testing.T) {
+		t.Parallel()
+		f := newFleet(t)
+		f.only("news")
+		whole := batch(false, article("a", hour), article("b", hour), article("c", hour), article("d", hour))
+		found := batch(false, article("a", hour))
+		all, err := f.Explain(t.Context(), found.Articles[0].URL, []queue.Batch{found}, []queue.Batch{whole})
+		require.NoError(t, err)
+		held := f.add(queue.AddOptions{}, whole).Decisions[0]
+		require.Equal(t, queue.VerdictHeld, held.Verdict)
+		require.Equal(t, append(open,
+			"pass age: within max_age",
+			"pass first sight: the source was looked at before, or the article is fresh",
+			"pass ledger: nothing is known of it here",
+			"stop brake: "+held.Reason), gates(all[0]))
+		require.Equal(t, "the next run holds it: too many articles of blog are new at once", all[0].Conclusion)
 	})
 	t.Run("one that no rule brings any more", func(t *testing.T) {
 		t.Parallel()

@@ -149,7 +149,7 @@ func TestTheVerdictNamesTheAddressThatWasKnown(t *testing.T) {
 	require.Equal(t, queue.AlreadyPosted, added.Decisions[0].Verdict)
 	require.Equal(t, "posted, as https://example.jp/a, which has the same guid", added.Decisions[0].Reason)
 
-	all, err := f.Explain(t.Context(), "https://example.jp/b", []queue.Batch{renamed})
+	all, err := f.Explain(t.Context(), "https://example.jp/b", []queue.Batch{renamed}, nil)
 	require.NoError(t, err)
 	ledger := all[0].Gates[len(all[0].Gates)-1]
 	require.Equal(t, queue.Gate{
