@@ -226,6 +226,9 @@ func (q *Queue) explainKnown(ctx context.Context, x *Explanation, d *Destination
 		what += ": " + e.Reason
 	}
 	x.gate("ledger", false, "%s", what)
+	if k.URLOnly && (k.Status == Held || k.Status == Skipped) {
+		return x.end("not announced: the record names no destination; %s", howAnnounced(e))
+	}
 	switch k.Status {
 	case Posted:
 		if e.Shadow {

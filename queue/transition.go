@@ -216,6 +216,9 @@ func Retry(e Entry, now time.Time) (Entry, error) {
 	if e.Status != Failed && e.Status != Skipped {
 		return e, forbidden(e, "retry", "; only failed and skipped entries are tried again")
 	}
+	if e.URLOnly() {
+		return e, forbidden(e, "retry", " and names no destination; "+howAnnounced(e))
+	}
 	reason := again(e)
 	e = requeued(e, now)
 	e.Attempts, e.Reason = 0, reason
@@ -228,12 +231,22 @@ func Release(e Entry, now time.Time) (Entry, error) {
 		return e, forbidden(e, "release", "; only held entries are released")
 	}
 	if e.URLOnly() {
-		return e, forbidden(e, "release", " and names no destination; announce its address with `bot enqueue --url`, or cancel it")
+		return e, forbidden(e, "release", " and names no destination; "+howAnnounced(e))
 	}
 	reason := again(e)
 	e = requeued(e, latest(now, e.DueAt))
 	e.Reason = reason
 	return e, nil
+}
+
+// howAnnounced says how what names no destination is announced all the same: its record
+// blocks its address everywhere until it is forgotten.
+func howAnnounced(e Entry) string {
+	cancel := ""
+	if e.Status != Skipped {
+		cancel = fmt.Sprintf("`bot queue cancel %s`, ", e.ID)
+	}
+	return fmt.Sprintf("to announce it, %s`bot posted forget %s` and then `bot enqueue --url`", cancel, e.ID)
 }
 
 // Cancel skips an entry that waits, for good.
