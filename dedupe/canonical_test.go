@@ -131,7 +131,8 @@ func FuzzCanonical(f *testing.F) {
 		require.NotEmpty(t, parsed.Hostname())
 		require.Nil(t, parsed.User)
 		require.Contains(t, []string{"http", "https"}, parsed.Scheme)
-		if before, err := url.Parse(raw); err == nil && before.Host != "" && !strings.Contains(before.Host, "%") {
+		// Where an escaped & is resolved first, the host may end elsewhere.
+		if before, err := url.Parse(raw); err == nil && before.Host != "" && !strings.ContainsAny(before.Host, "%&") {
 			// Lower-case İ is i for Go alone; IDNA keeps its dot.
 			host := strings.TrimSuffix(strings.ToLower(before.Hostname()), ".")
 			if !strings.HasPrefix(host, "www.") && !strings.Contains(host, ":") && isASCII(before.Hostname()) {
