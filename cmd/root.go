@@ -52,6 +52,10 @@ func Run(ctx context.Context, env Env) int {
 			fmt.Fprintf(a.stderr, "bot: %s\n", line)
 		}
 	}
+	if code == exitNeedsPerson && a.quiet {
+		// Whoever has cron mail what is printed would not know of it.
+		fmt.Fprintln(a.stderr, "bot: something needs a person; `bot status` says what")
+	}
 	return code
 }
 
@@ -151,7 +155,7 @@ func newRootCmd(a *app) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVarP(&a.configFile, "config", "c", "", "config `FILE` (default $BOT_CONFIG, ./bot.yaml, or bot/bot.yaml in your config directory)")
 	flags.BoolVar(&a.json, "json", false, "print the result as JSON")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but errors and JSON")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print nothing but errors, that something needs a person, and JSON")
 	flags.StringVar(&a.logLevel, "log-level", "info", "what to log on stderr: debug, info, warn or error")
 	flags.StringVar(&a.logFormat, "log-format", "text", "how to log: text or json")
 	root.AddCommand(
