@@ -41,14 +41,21 @@ func (a *app) explain(ctx context.Context, f *fleet, url string) error {
 	for _, res := range results {
 		r.Sources = append(r.Sources, newSourceReport(res))
 		failed = failed || res.Err != nil
-		all, err := f.batchOf(ctx, res)
+		all := queue.Batch{Source: res.Source, Articles: res.Articles}
+		if all.Waiting, err = f.queue.Waiting(ctx, res.Source); err != nil {
+			return err
+		}
+		one := f.listed(all, url)
+		if one == nil {
+			continue
+		}
+		p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(res.Source))
 		if err != nil {
 			return err
 		}
-		if one := f.listed(all, url); one != nil {
-			found = append(found, queue.Batch{Source: all.Source, Articles: []queue.Article{*one}, Seen: all.Seen})
-			whole = append(whole, all)
-		}
+		all.Seen = p.Seen
+		found = append(found, queue.Batch{Source: all.Source, Articles: []queue.Article{*one}, Seen: all.Seen})
+		whole = append(whole, all)
 	}
 	if r.Destinations, err = f.queue.Explain(ctx, url, found, whole); err != nil {
 		return err
@@ -58,19 +65,6 @@ func (a *app) explain(ctx context.Context, f *fleet, url string) error {
 		return err
 	}
 	return finish(ctx, failed, false)
-}
-
-// batchOf returns all that a source holds, as the next run would meet it.
-func (f *fleet) batchOf(ctx context.Context, res collect.Result) (queue.Batch, error) {
-	waiting, err := f.queue.Waiting(ctx, res.Source)
-	if err != nil {
-		return queue.Batch{}, err
-	}
-	p, err := queue.ReadBook[collect.Progress](ctx, f.queue.Store, queue.SourceBook(res.Source))
-	if err != nil {
-		return queue.Batch{}, err
-	}
-	return queue.Batch{Source: res.Source, Articles: res.Articles, Seen: p.Seen, Waiting: waiting}, nil
 }
 
 // listed returns the article at an address if a source lists it, or nil.

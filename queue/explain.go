@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -51,10 +52,14 @@ func (x *Explanation) end(format string, args ...any) error {
 // now, a batch of one article for each, and whole is all that these sources hold,
 // which the brake counts. It changes nothing.
 func (q *Queue) Explain(ctx context.Context, url string, found, whole []Batch) ([]Explanation, error) {
+	next := nextRun{decide: sync.OnceValues(func() (Added, error) { return q.Add(ctx, whole, AddOptions{DryRun: true}) })}
+	for _, b := range whole {
+		next.listed += len(b.Articles) + len(b.Waiting)
+	}
 	all := make([]Explanation, 0, len(q.Destinations))
 	for i := range q.Destinations {
 		x := Explanation{Destination: q.Destinations[i].Name}
-		if err := q.explain(ctx, &x, &q.Destinations[i], url, found, whole); err != nil {
+		if err := q.explain(ctx, &x, &q.Destinations[i], url, found, next); err != nil {
 			return nil, err
 		}
 		all = append(all, x)
@@ -62,7 +67,14 @@ func (q *Queue) Explain(ctx context.Context, url string, found, whole []Batch) (
 	return all, nil
 }
 
-func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url string, found, whole []Batch) error {
+// nextRun is what the next run would do with all that some sources hold: listed counts
+// their articles, and decide finds out when it is first asked.
+type nextRun struct {
+	listed int
+	decide func() (Added, error)
+}
+
+func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url string, found []Batch, next nextRun) error {
 	names := make([]string, 0, len(found))
 	for _, b := range found {
 		names = append(names, b.Source)
@@ -123,7 +135,7 @@ func (q *Queue) explain(ctx context.Context, x *Explanation, d *Destination, url
 	if on, err := q.explainPage(ctx, x, d, dec, source); err != nil || !on {
 		return err
 	}
-	if on, err := q.explainBrake(ctx, x, dec, source, whole); err != nil || !on {
+	if on, err := x.brake(dec, source, next); err != nil || !on {
 		return err
 	}
 	planner, err := q.planner(ctx, nil)
@@ -185,18 +197,14 @@ func (q *Queue) explainPage(ctx context.Context, x *Explanation, d *Destination,
 	return true, nil
 }
 
-// explainBrake tells whether the brake holds the article, by what the next run would
-// decide of all that its source holds. It reports whether that lets the article through.
-func (q *Queue) explainBrake(ctx context.Context, x *Explanation, dec Decision, source Source, whole []Batch) (bool, error) {
+// brake tells whether the brake holds the article, by what the next run would decide of
+// all that its source holds. It reports whether that lets the article through.
+func (x *Explanation) brake(dec Decision, source Source, next nextRun) (bool, error) {
 	if source.Brake == 0 {
 		return x.gate("brake", true, "there is none"), nil
 	}
-	listed := 0
-	for _, b := range whole {
-		listed += len(b.Articles) + len(b.Waiting)
-	}
-	if listed > source.Brake {
-		added, err := q.Add(ctx, whole, AddOptions{DryRun: true})
+	if next.listed > source.Brake {
+		added, err := next.decide()
 		if err != nil {
 			return false, err
 		}
