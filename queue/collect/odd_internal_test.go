@@ -154,6 +154,7 @@ func TestADeclarationMayHaveMistakes(t *testing.T) {
 		`<?xml version="1.0' encoding="utf-8"?>`, `<?xml version="1.0" encoding="x-unknown" ?>`, `<?xml encoding='UTF-8'?>`,
 		`<?xml version="1.0"encoding="utf-8"?>`, `<?xml version = "1.0" encoding = "utf-8"?>`, `<?xml version="" encoding=""?>`,
 		`<?xml version="1.0" encoding="utf-8" standalone="1"?>`, `<?xml  ?>`,
+		"<?xml\tversion=\"1.1\"?>", "<?xml\r\n version='1.1' ?>", "<?xml\nversion=\"1.0' ?>",
 	} {
 		require.Equal(t, "題", one(t, declaration+rssItem("<link>https://e.example/a</link><title>題</title>"), "").Title, declaration)
 	}

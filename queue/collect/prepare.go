@@ -48,8 +48,8 @@ func prepared(body []byte, contentType string) []byte {
 // parser stumbles over: another version of XML than 1.0, whose further characters are
 // not found in feeds, or what is not spelled as a declaration.
 func plainlyDeclared(body []byte) []byte {
-	const start = "<?xml "
-	if !bytes.HasPrefix(body, []byte(start)) {
+	const start = "<?xml"
+	if !bytes.HasPrefix(body, []byte(start)) || blanks(body[len(start):]) == 0 {
 		return body
 	}
 	end := bytes.Index(body[:min(len(body), longestDeclaration)], []byte("?>"))
